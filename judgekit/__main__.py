@@ -1,0 +1,4 @@
+from judgekit.cli.app import entry
+
+if __name__ == "__main__":
+    entry()

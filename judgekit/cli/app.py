@@ -1,0 +1,116 @@
+"""The command line: names only, so that ``--help`` stays fast; each group's module loads when it is called."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from judgekit import __version__
+from judgekit.errors import JudgekitError
+
+# command -> (module:attribute, one line for --help). A module holds one command group.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("judgekit.cli.demo:demo", "The main job on the bundled examples, with the local judge."),
+    "rubric": ("judgekit.cli.rubric:rubric", "Write, lint, render and test rubric files."),
+    "judge": ("judgekit.cli.judge:judge", "Run judges over records."),
+    "answer": ("judgekit.cli.answer:answer", "Let a model write the answers that are then judged."),
+    "run": ("judgekit.cli.run:run", "Run a whole study from one file."),
+    "measure": ("judgekit.cli.measure:measure", "Run local metrics over records."),
+    "import": ("judgekit.cli.import_:import_", "Bring in verdicts that were recorded elsewhere."),
+    "triage": ("judgekit.cli.triage:triage", "AUC and the operating point against clinicians' labels."),
+    "metric": ("judgekit.cli.metric:metric", "List, show and explain local metrics."),
+    "agree": ("judgekit.cli.agree:agree", "Agreement of raters and judges."),
+    "compare": ("judgekit.cli.compare:compare", "Compare models, judges, rubrics or prompts."),
+    "strata": ("judgekit.cli.strata:strata", "Results by any field of the records."),
+    "reasons": ("judgekit.cli.reasons:reasons", "Do judge and clinician give the same reasons?"),
+    "failures": ("judgekit.cli.failures:failures", "Failure flags of the local metrics."),
+    "cost": ("judgekit.cli.cost:cost", "What a run cost, and what it bought."),
+    "screen": ("judgekit.cli.screen:screen", "Combine judges and metrics into one screen."),
+    "stability": ("judgekit.cli.stability:stability", "Does it change when only the words do?"),
+    "report": ("judgekit.cli.report:report", "One HTML file that tells the whole run."),
+    "data": ("judgekit.cli.data:data", "List, fetch, prepare and validate data."),
+    "models": ("judgekit.cli.models:models", "Local models: list and fetch."),
+    "doctor": ("judgekit.cli.doctor:doctor", "What is installed, what is missing, how to get it."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose subcommands are imported when they are called, never for ``--help``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name, (where, _) in COMMANDS.items() if _exists(where)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module, attribute = COMMANDS[cmd_name][0].split(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (where, line) in COMMANDS.items() if _exists(where)])
+
+
+def _exists(where: str) -> bool:
+    return (Path(__file__).parent / (where.split(":")[0].rsplit(".", 1)[1] + ".py")).is_file()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="judgekit")
+def cli() -> None:
+    """Judge medical answers with rubrics, and measure how far the judge can be trusted."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code (DESIGN, section 8)."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in args
+    try:
+        result = cli.main(args=args, prog_name="judgekit", standalone_mode=False)
+        return result if isinstance(result, int) and not isinstance(result, bool) else 0
+    except JudgekitError as error:
+        _report(error.to_dict(), str(error), as_json)
+        return error.exit_code
+    except click.exceptions.Abort:
+        _report({"kind": "interrupted", "message": "interrupted"}, "interrupted", as_json)
+        return 130
+    except KeyboardInterrupt:
+        _report({"kind": "interrupted", "message": "interrupted"}, "interrupted", as_json)
+        return 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 2
+    except click.ClickException as error:
+        usage = error.ctx.get_usage() + "\n" if isinstance(error, click.UsageError) and error.ctx else ""
+        _report({"kind": "usage", "message": error.format_message()}, usage + error.format_message(), as_json)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        message = f"{type(error).__name__}: {error}"
+        _report({"kind": "internal", "message": message}, f"a fault of judgekit's own: {message}", as_json)
+        return 70
+
+
+def _report(error: dict[str, Any], text: str, as_json: bool) -> None:
+    if as_json:
+        full = {key: error.get(key) for key in ("kind", "file", "line", "field", "message", "mend")}
+        click.echo(json.dumps({"error": full}, ensure_ascii=False))
+    else:
+        click.echo(f"judgekit: {text}", err=True)
+
+
+def entry() -> None:
+    """The console script."""
+    sys.exit(main())

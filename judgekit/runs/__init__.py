@@ -1,0 +1,1 @@
+"""The one hand-over between making (judging, measuring) and reading (analysis, reports)."""

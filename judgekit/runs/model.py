@@ -1,0 +1,82 @@
+"""What a run holds: judgements and the calls they came from.
+
+A *call* is one request to a model (with its bounded re-asks). A *judgement* is the scored verdict of one record
+under one rubric by one judge, one sample; it may rest on several calls (one a criterion) or on none (`rule`, `replay`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = ["SCORED", "STATUSES", "UNSCORED", "CallRow", "Judgement", "Status"]
+
+Status = Literal["ok", "rule", "invalid", "refused", "truncated", "filtered", "error", "skipped"]
+
+SCORED: tuple[str, ...] = ("ok", "rule")
+UNSCORED: tuple[str, ...] = ("invalid", "refused", "truncated", "filtered", "error", "skipped")
+STATUSES: tuple[str, ...] = SCORED + UNSCORED
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """One stored request.
+
+    `key` is the content address: messages, schema as sent, model, requested sampling, endpoint, sample number.
+    `served` calls answer later runs; others are kept for the eye only. `attempts` holds each try in order:
+    ``{"text", "problem", "finish_reason", "usage"}``. Costs are US dollars; None is unknown, never 0.
+    """
+
+    key: str
+    model: str
+    endpoint: str
+    sample: int
+    status: str
+    request: dict[str, Any]  # {"messages", "schema", "mode", "sampling"}
+    text: str | None = None  # the last raw reply, character for character
+    verdict: dict[str, Any] | None = None
+    reason: str | None = None
+    attempts: list[dict[str, Any]] = field(default_factory=list)
+    effective: dict[str, Any] = field(default_factory=dict)  # parameters really sent, and which were dropped
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    latency_s: float | None = None
+    created: str | None = None  # ISO 8601, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The scored verdict of one record under one rubric by one judge, one sample.
+
+    `raw` is on the rubric's own scale, `score` in [0, 1] for scales (see DESIGN, section 3), both None when the status is
+    unscored or the rubric has no score. `complete` is the rubric's fixed-threshold verdict, None without `complete_when`.
+    `criteria` holds what was asked: ``[{"id", "text", "points", "kind"}]``. `flags` are notes such as ``over_long:explanation``.
+    """
+
+    dataset: str
+    record_id: str
+    rubric: str
+    judge: str
+    sample: int
+    ask: str
+    score_fp: str
+    status: str
+    reason: str | None = None
+    raw: float | None = None
+    score: float | None = None
+    complete: bool | None = None
+    verdict: dict[str, Any] | None = None
+    criteria: list[dict[str, Any]] | None = None
+    flags: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    record_hash: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    latency_s: float | None = None
+    created: str | None = None
+
+    @property
+    def scored(self) -> bool:
+        return self.status in SCORED

@@ -1,0 +1,97 @@
+"""Imports go one way, and heavy packages have one door each (DESIGN, section 2)."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "judgekit"
+
+# A room may import rooms of a lower number, and itself; equal numbers do not know each other, but for the pairs below.
+LAYER = {
+    "errors": 0, "records": 0, "registry": 1, "__init__": 9, "__main__": 9,
+    "rubric": 2, "data": 2, "metrics": 2, "stats": 2,
+    "runs": 3, "judging": 4,
+    "analysis": 5, "stability": 5,
+    "report": 6, "cli": 8,
+}  # fmt: skip
+DOORS = {
+    "litellm": {"judging/client.py"},
+    "instructor": {"judging/client.py"},
+    "torch": {"metrics/models.py"},
+    "transformers": {"metrics/models.py"},
+    "sentence_transformers": {"metrics/models.py"},
+}
+HEAVY = {
+    "pandas",
+    "sklearn",
+    "scipy",
+    "matplotlib",
+    "rich",
+    "spacy",
+    "xllamacpp",
+    "pyarrow",
+    "numpy",
+    "jmespath",
+    *DOORS,
+}
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if "library" not in path.parts)
+
+
+def room(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else path.stem
+
+
+def imported(tree: ast.AST) -> list[tuple[str, int]]:
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [(alias.name, node.lineno) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: relative imports hide the room they come from"
+            names.append((node.module or "", node.lineno))
+            names += [(f"{node.module}.{alias.name}", node.lineno) for alias in node.names]
+    return names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_arrows_point_down(path: Path) -> None:
+    here = room(path)
+    if path == PACKAGE / "__init__.py":
+        return  # the public names are looked up lazily; its TYPE_CHECKING imports look upwards on purpose
+    for name, line in imported(ast.parse(path.read_text("utf-8"))):
+        parts = name.split(".")
+        if parts[0] != "judgekit" or len(parts) < 2 or parts[1] not in LAYER:
+            continue
+        there = parts[1]
+        assert there == here or LAYER[there] < LAYER[here], f"{path.name}:{line}: {here} may not import {there}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_heavy_packages_have_one_door(path: Path) -> None:
+    where = path.relative_to(PACKAGE).as_posix()
+    for name, line in imported(ast.parse(path.read_text("utf-8"))):
+        doors = DOORS.get(name.split(".")[0])
+        assert doors is None or where in doors, f"{where}:{line}: {name} is imported only in {doors}"
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if room(path) == "cli"], ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_the_command_line_imports_heavy_packages_inside_functions(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    top = ast.Module(
+        body=[node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], type_ignores=[]
+    )
+    for name, line in imported(top):
+        assert name.split(".")[0] not in HEAVY, f"{path.name}:{line}: import {name} inside the function that needs it"
+
+
+def test_no_file_grows_past_about_400_lines() -> None:
+    long = {
+        str(path.relative_to(PACKAGE)): n for path in FILES if (n := len(path.read_text("utf-8").splitlines())) > 430
+    }
+    assert not long, "a file this long is two things"
