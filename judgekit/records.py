@@ -5,12 +5,13 @@ Ids, labels and texts stay exactly the strings that the file held: ``001``, ``NA
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, TypeAdapter
+from pydantic.dataclasses import dataclass
 
 __all__ = ["Criterion", "Label", "Record", "Score", "Turn", "canonical_json", "content_hash"]
 
@@ -25,7 +26,7 @@ def content_hash(value: Any) -> str:
     return hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Score:
     """A number, or None with the reason why there is none. Never NaN, never a stand-in."""
 
@@ -39,18 +40,19 @@ class Score:
             raise ValueError("a Score is never NaN: use Score(None, reason)")
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
+_CONFIG = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
 
-class Turn(_Frozen):
+@dataclass(frozen=True, config=_CONFIG)
+class Turn:
     """One message of a conversation."""
 
     role: Literal["system", "user", "assistant"]
     content: StrictStr
 
 
-class Criterion(_Frozen):
+@dataclass(frozen=True, config=_CONFIG)
+class Criterion:
     """One thing that a response must (or, with negative `points`, must not) do."""
 
     id: StrictStr
@@ -60,14 +62,15 @@ class Criterion(_Frozen):
     tags: tuple[StrictStr, ...] = ()
 
 
-class Label(_Frozen):
+@dataclass(frozen=True, config=_CONFIG)
+class Label:
     """What one rater said of one record about one construct.
 
     `rater` is a person's pseudonym, ``construction`` for labels made by how the record was written, or None when
     the source does not say. `score` lies in [0, 1], 1 best. `criteria` maps criterion ids to what the rater said.
     """
 
-    construct: StrictStr = "completeness"  # type: ignore[assignment]  # the field's name, not pydantic's old method
+    construct: StrictStr = "completeness"
     rater: StrictStr | None = None
     complete: StrictBool | None = None
     score: StrictFloat | StrictInt | None = None
@@ -77,7 +80,8 @@ class Label(_Frozen):
     rationale: StrictStr | None = None
 
 
-class Record(_Frozen):
+@dataclass(frozen=True, config=_CONFIG)
+class Record:
     """One question with what was answered and what is known about it (DESIGN, section 4)."""
 
     id: StrictStr
@@ -91,6 +95,16 @@ class Record(_Frozen):
     cluster: StrictStr | None = None
     inputs: dict[str, Any] = Field(default_factory=dict)
     meta: dict[str, Any] = Field(default_factory=dict)
+
+    @staticmethod
+    def from_dict(value: Any) -> Record:
+        """Validate a plain object; raises pydantic's ValidationError. Unknown keys are refused."""
+        return _RECORD.validate_python(value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plain JSON object; `from_dict` gives the record back."""
+        value: dict[str, Any] = _RECORD.dump_python(self, mode="json")
+        return value
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -122,4 +136,7 @@ class Record(_Frozen):
 
     def fingerprint(self) -> str:
         """Hash of everything but the labels: a new label does not make another record."""
-        return content_hash(self.model_dump(mode="json", exclude={"labels"}))
+        return content_hash({key: value for key, value in self.to_dict().items() if key != "labels"})
+
+
+_RECORD = TypeAdapter(Record)
