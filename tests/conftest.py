@@ -1,0 +1,19 @@
+"""Fixtures that every room's tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real, clinician-labelled data; tests that need it skip where it is absent."""
+    place = Path(os.environ.get("JUDGEKIT_SHARED_DATA", ROOT.parent / "shared" / "data"))
+    if not place.is_dir():
+        pytest.skip(f"no shared data at {place}: set JUDGEKIT_SHARED_DATA to the folder that holds it")
+    return place
