@@ -100,8 +100,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _report({"kind": "usage", "message": error.format_message()}, usage + error.format_message(), as_json)
         return 2
     except SystemExit as error:
-        # click makes exit 1, our "the input is wrong", of a reader that went away (`| head`).
-        if isinstance(error.__context__, OSError) and error.__context__.errno == errno.EPIPE:
+        # click makes exit 1, our "the input is wrong", of a reader that went away (`| head`); it then wraps stdout.
+        if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):
             return 0
         return error.code if isinstance(error.code, int) else 1
     except OSError as error:
