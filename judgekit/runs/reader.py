@@ -1,3 +1,4 @@
+# ruff: noqa: S608 - all names in the SQL are constants of this file; values are bound
 """Reading a run as pandas frames, also while it is written, after a kill, and in a folder nobody may write to."""
 
 from __future__ import annotations
@@ -202,16 +203,17 @@ class Run:
             )
         }
         newest: dict[tuple[str, str, str], tuple[str, str]] = {}
-        for row in frame.sort_values("created", kind="stable").itertuples():
-            newest[(row.dataset, row.rubric, row.judge)] = (row.ask, row.score_fp)
+        rows: list[list[str]] = frame[["dataset", "rubric", "judge", "ask", "score_fp", "created"]].to_numpy().tolist()
+        for dataset, rubric, judge, ask, score_fp, _ in sorted(rows, key=lambda row: row[-1]):
+            newest[(dataset, rubric, judge)] = (ask, score_fp)
         newest.update(used)
         keep: list[int] = []
         left: dict[tuple[str, str, str, str], int] = {}
-        for i, row in enumerate(frame.itertuples()):
-            if (row.ask, row.score_fp) == newest[(row.dataset, row.rubric, row.judge)]:
+        for i, (dataset, rubric, judge, ask, score_fp, _) in enumerate(rows):
+            if (ask, score_fp) == newest[(dataset, rubric, judge)]:
                 keep.append(i)
             else:
-                key = (row.dataset, row.rubric, row.judge, row.ask)
+                key = (dataset, rubric, judge, ask)
                 left[key] = left.get(key, 0) + 1
         names = ("dataset", "rubric", "judge", "ask", "n")
         result = frame.iloc[keep].reset_index(drop=True)

@@ -1,3 +1,4 @@
+# ruff: noqa: S608 - all names in the SQL are fields of this package's dataclasses; values are bound
 """The run store: one folder, one writer, any number of readers.
 
 Everything that is paid for or decided is committed here before it counts. `RunStore` writes (and reads while writing);
@@ -10,7 +11,7 @@ import dataclasses
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -136,7 +137,7 @@ class RunStore:
                 yield self.con
                 self.con.execute("COMMIT")
             except BaseException:
-                if self.con.in_transaction:
+                with suppress(sqlite3.Error):  # a full disk has rolled back already
                     self.con.execute("ROLLBACK")
                 raise
 
