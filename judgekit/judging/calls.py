@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
 from typing import Any
 
-from judgekit.judging.plan import max_tokens, most_tokens
+from judgekit.errors import JudgekitError
 from judgekit.judging.progress import Progress
 from judgekit.judging.schedule import Budget, Lane, Stop
 from judgekit.judging.types import JudgeSpec, Reply, Request
+from judgekit.judging.units import max_tokens, most_tokens
 from judgekit.runs.model import SERVED, CallRow
 from judgekit.runs.store import RunStore
 
-__all__ = ["Caller", "Judge"]
+__all__ = ["Caller", "Judge", "request_for"]
 
 
-@dataclass(slots=True)
 class Judge:
-    """A judge with its client and its lane."""
+    """A judge with its client and its lane. The client is opened when the first call must really be made: `ready`."""
 
-    spec: JudgeSpec
-    client: Any
-    lane: Lane
+    def __init__(self, spec: JudgeSpec, client: Any, lane: Lane, stack: AsyncExitStack) -> None:
+        self.spec, self.client, self.lane = spec, client, lane
+        self._stack = stack
+        self._open = False
+        self._door = asyncio.Lock()
+
+    async def ready(self) -> None:
+        """Open the client, once; what went wrong the first time is not tried again by those who wait."""
+        async with self._door:
+            if not self._open:
+                self.lane.stop.check()
+                try:
+                    await self._stack.enter_async_context(self.client)
+                except JudgekitError as error:
+                    self.lane.stop.drain("fault", error)
+                    raise
+                self._open = True
+
+
+def request_for(client: Any, rubric: Any, ask: Any, sample: int = 0) -> Request:
+    """The request of one ask. An engine that decodes under a grammar is given the texts' lengths, so that it ends."""
+    schema = ask.bounded_schema if client.local is not None else ask.schema
+    request: Request = client.request(ask.messages, schema, dict(rubric.sampling), sample)
+    return request
 
 
 class Caller:
@@ -79,6 +100,7 @@ class Caller:
             tokens = tokens_in + tokens_out
             estimate = client.price(*most_tokens(tokens_in, tokens_out, self.reasks)) or 0.0
 
+        await judge.ready()
         sent = False
 
         async def send() -> Reply:

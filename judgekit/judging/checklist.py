@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import InputError, RubricError
-from judgekit.judging.plan import Unit
+from judgekit.judging.calls import Caller, Judge, request_for
 from judgekit.judging.types import JudgeSpec
+from judgekit.judging.units import Unit
 from judgekit.records import Criterion, Record, content_hash
 from judgekit.runs.store import RunStore
 
 if TYPE_CHECKING:
-    from judgekit.judging.calls import Caller, Judge
     from judgekit.judging.retrieve import Retrievers
     from judgekit.rubric import CompiledRubric
 
-__all__ = ["Checklists", "about_the_question", "from_verdict", "writers_of"]
+__all__ = [
+    "Checklists",
+    "about_the_question",
+    "bind_writers",
+    "from_verdict",
+    "question_hash",
+    "who_writes",
+    "writer_specs",
+    "writers_of",
+]
 
 
-def writers_of(rubrics: Iterable[CompiledRubric]) -> dict[str, CompiledRubric]:
+def writers_of(rubrics: Iterable[CompiledRubric], retrievers: Retrievers) -> dict[str, CompiledRubric]:
     """The rubric that writes criteria, by the name of the rubric that wants them."""
     from judgekit.rubric import load_rubric
 
     found = {}
     for rubric in rubrics:
         spec = rubric.spec.criteria
-        if spec is None or spec.write is None:
+        if spec is None or spec.write is None or "written" not in spec.sources:
             continue
         beside = None if rubric.path is None else Path(rubric.path).parent / f"{spec.write.rubric}.yaml"
         writer = load_rubric(str(beside) if beside is not None and beside.is_file() else spec.write.rubric)
@@ -39,8 +49,19 @@ def writers_of(rubrics: Iterable[CompiledRubric]) -> dict[str, CompiledRubric]:
                 field="verdict",
                 mend='write: criteria: {list: {of: {text: {text: "..."}}}}',
             )
-        found[rubric.name] = writer
+        found[rubric.name] = retrievers.bind([writer])[0]
     return found
+
+
+def bind_writers(rubrics: Iterable[CompiledRubric], writers: dict[str, CompiledRubric]) -> list[CompiledRubric]:
+    """The rubrics, those with written criteria under an `ask` fingerprint that holds the writer's as well."""
+    bound = []
+    for rubric in rubrics:
+        if rubric.name in writers:
+            rubric = copy.copy(rubric)
+            rubric.ask_fingerprint = content_hash([rubric.ask_fingerprint, writers[rubric.name].ask_fingerprint])
+        bound.append(rubric)
+    return bound
 
 
 def _list_field(writer: CompiledRubric) -> str | None:
@@ -84,39 +105,44 @@ def question_hash(record: Record) -> str:
     return content_hash({"question": record.to_dict()["question"], "options": record.options})
 
 
+def writer_specs(rubrics: Iterable[CompiledRubric], judges: Sequence[JudgeSpec]) -> dict[str, JudgeSpec]:
+    """By rubric, the model that writes its checklists, where the rubric names one (`write.model`).
+
+    It is asked at the judges' own address, with its rubric's sampling. Where it is one of the judges, it is that judge.
+    """
+    base = judges[0].api_base if judges else None
+    known = {judge.notation: judge for judge in judges}
+    found = {}
+    for rubric in rubrics:
+        spec = rubric.spec.criteria
+        if spec is not None and spec.write is not None and spec.write.model is not None and "written" in spec.sources:
+            model = spec.write.model
+            writer = JudgeSpec(model, api_base=None if model.startswith("local/") else base)
+            found[rubric.name] = known.setdefault(model, writer)
+    return found
+
+
+def who_writes(judge: JudgeSpec, client: Any) -> str:
+    """A writing model in the key of its checklists."""
+    return f"{judge.notation} at {client.endpoint}"
+
+
 class Checklists:
-    """Written criteria for one command. `judges` (by notation) must be set before `criteria` is awaited."""
+    """Written criteria for one command. `judges` (by notation) and `specs` (who writes, by rubric; by default the judge itself) are set before `criteria` is awaited."""
 
     def __init__(
-        self, store: RunStore, caller: Caller, rubrics: Sequence[CompiledRubric], retrievers: Retrievers
+        self, store: RunStore, caller: Caller, writers: dict[str, CompiledRubric], retrievers: Retrievers
     ) -> None:
-        self.store, self.caller, self.retrievers = store, caller, retrievers
-        self.by_rubric = writers_of(rubrics)
+        self.store, self.caller, self.by_rubric, self.retrievers = store, caller, writers, retrievers
         self.judges: dict[str, Judge] = {}
-        self._models: dict[str, JudgeSpec] = {}
+        self.specs: dict[str, JudgeSpec] = {}
         self._locks: dict[tuple[str, str, str], asyncio.Lock] = {}
-        retrievers.add(self.by_rubric.values())
-
-    def writers(self, rubrics: Sequence[CompiledRubric], judges: Sequence[JudgeSpec]) -> list[JudgeSpec]:
-        """Models that only write checklists, where a rubric names one (`write.model`)."""
-        base = judges[0].api_base if judges else None
-        known = {judge.notation: judge for judge in judges}
-        for rubric in rubrics:
-            spec = rubric.spec.criteria
-            if spec is not None and spec.write is not None and spec.write.model is not None:
-                model = spec.write.model
-                self._models[rubric.name] = known.setdefault(
-                    model, JudgeSpec(model, api_base=None if model.startswith("local/") else base)
-                )
-        mine = {judge.notation for judge in judges}
-        return [judge for name, judge in known.items() if name not in mine]
 
     async def criteria(self, unit: Unit) -> list[Criterion] | str:
         """The question's written criteria; or, as text, why there are none."""
         writer = self.by_rubric[unit.rubric.name]
-        judge = self.judges[self._models.get(unit.rubric.name, unit.judge).notation]
-        who = f"{judge.spec.notation} at {judge.client.endpoint}"
-        key = (question_hash(unit.record), writer.ask_fingerprint, who)
+        judge = self.judges[self.specs.get(unit.rubric.name, unit.judge).notation]
+        key = (question_hash(unit.record), writer.ask_fingerprint, who_writes(judge.spec, judge.client))
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:
             stored = self.store.checklist(*key)
@@ -131,7 +157,7 @@ class Checklists:
             except InputError as error:
                 return f"the checklist's writer {writer.name}: {error}"
             ask = asks[0]
-            request = judge.client.request(ask.messages, ask.schema, dict(writer.sampling))
+            request = request_for(judge.client, writer, ask)
             row = await self.caller.get(judge, request, ask.model)
             if row.status != "ok" or row.verdict is None:
                 return f"the checklist was not written: {row.status}" + (f" ({row.reason})" if row.reason else "")

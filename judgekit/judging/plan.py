@@ -1,169 +1,49 @@
-"""What a command will do: its units of work, what settles a unit without a call, and `--plan`."""
+"""`--plan`: what a command would ask, and what that would cost; nothing is sent and nothing is written."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgekit.errors import InputError, MissingDependency, UsageError
+from judgekit.judging.calls import request_for
+from judgekit.judging.checklist import (
+    about_the_question,
+    bind_writers,
+    question_hash,
+    who_writes,
+    writer_specs,
+    writers_of,
+)
+from judgekit.judging.client import open_client
+from judgekit.judging.replay import is_replay
+from judgekit.judging.retrieve import Retrievers
 from judgekit.judging.types import JudgeSpec
-from judgekit.records import Criterion, Record
+from judgekit.judging.units import (
+    Options,
+    Unit,
+    criteria_from_record,
+    guarded,
+    max_tokens,
+    settle,
+    states_max_tokens,
+    units,
+)
+from judgekit.records import Criterion
 from judgekit.runs.model import Judgement
+from judgekit.runs.schema import DATABASE
+from judgekit.runs.store import RunStore
 
 if TYPE_CHECKING:
     from judgekit.data import RecordSet
     from judgekit.rubric import CompiledRubric
 
-__all__ = ["Options", "Unit", "blank_judgement", "criteria_from_record", "max_tokens", "settle", "total", "units"]
+__all__ = ["Plan", "make_plan"]
 
-ASSUMED_MAX_TOKENS = 2048
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a command runs; what decides a judgement is in the rubric and the judge, not here.
-
-    Parameters
-    ----------
-    samples : judgements a record, rubric and judge; at least 1.
-    max_cost : US dollars that this command may spend, or None.
-    allow_unknown_price : start although a price is unknown and `max_cost` cannot hold it.
-    concurrency : most calls in flight a judge; None: 32, or what the client says (`local/`: 1).
-    rpm, tpm : requests and tokens a minute and judge, or None.
-    timeout_s : seconds that one HTTP request may take.
-    reasks : how often an unusable reply is asked again within one call.
-    tries : how often a call is made when it fails in a way that may pass.
-    max_chars, price_in, price_out : see `judging.client.open_client`.
-    grace_s : seconds that calls in flight may take to finish after the first Ctrl-C.
-    """
-
-    samples: int = 1
-    max_cost: float | None = None
-    allow_unknown_price: bool = False
-    concurrency: int | None = None
-    rpm: float | None = None
-    tpm: float | None = None
-    timeout_s: float = 120.0
-    reasks: int = 2
-    tries: int = 5
-    max_chars: int | None = None
-    price_in: float | None = None
-    price_out: float | None = None
-    grace_s: float = 20.0
-
-    def __post_init__(self) -> None:
-        for name, least in (("samples", 1), ("concurrency", 1), ("reasks", 0), ("tries", 1), ("max_chars", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise UsageError(f"{name} must be at least {least}, not {value}", field=name)
-        for name in ("max_cost", "rpm", "tpm", "timeout_s", "grace_s"):
-            value = getattr(self, name)
-            if value is not None and not value >= (0 if name in ("max_cost", "grace_s") else 1e-9):
-                raise UsageError(f"{name} must be positive, not {value}", field=name)
-        if (self.price_in is None) != (self.price_out is None):
-            raise UsageError("one price alone says nothing", mend="give both --price-in and --price-out")
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """One judgement that is wanted."""
-
-    dataset: str
-    record: Record
-    rubric: CompiledRubric
-    judge: JudgeSpec
-    sample: int
-
-
-def units(
-    sets: Iterable[RecordSet], rubrics: Iterable[CompiledRubric], judge: JudgeSpec, samples: int
-) -> Iterator[Unit]:
-    """A judge's units, made as they are needed: record by record, so that an early stop leaves rubrics and samples level."""
-    for data in sets:
-        for record in data:
-            for sample in range(samples):
-                for rubric in rubrics:
-                    yield Unit(data.name, record, rubric, judge, sample)
-
-
-def total(
-    sets: Iterable[RecordSet], rubrics: Iterable[CompiledRubric], judges: Iterable[JudgeSpec], samples: int
-) -> int:
-    """How many units there are."""
-    return sum(len(data) for data in sets) * len(list(rubrics)) * len(list(judges)) * samples
-
-
-def blank_judgement(unit: Unit, status: str, reason: str | None = None, **fields: Any) -> Judgement:
-    """A judgement of `unit` with a status and no number yet."""
-    return Judgement(
-        dataset=unit.dataset,
-        record_id=unit.record.id,
-        rubric=unit.rubric.name,
-        judge=fields.pop("judge", unit.judge.notation),
-        sample=unit.sample,
-        ask=unit.rubric.ask_fingerprint,
-        score_fp=unit.rubric.score_fingerprint,
-        status=status,
-        reason=reason,
-        record_hash=unit.record.fingerprint(),
-        **fields,
-    )
-
-
-def scored(judgement: Judgement, result: Any) -> Judgement:
-    """The judgement with the numbers of a RubricScore; a score that is undefined keeps its reason."""
-    return dataclasses.replace(
-        judgement,
-        raw=result.raw,
-        score=result.score,
-        complete=result.complete,
-        reason=result.reason,
-        flags=list(dict.fromkeys([*judgement.flags, *result.flags])),
-    )
-
-
-def settle(unit: Unit) -> Judgement | None:
-    """The judgement that needs no call: a blank response by the rubric's rule, or a record that lacks an input."""
-    rubric, record = unit.rubric, unit.record
-    if rubric.blank(record):
-        result = rubric.rule_result(record)
-        if result is not None:
-            return scored(blank_judgement(unit, "rule"), result)
-    missing = rubric.missing_inputs(record)
-    if missing:
-        return blank_judgement(unit, "skipped", f"the record lacks {', '.join(missing)}")
-    if rubric.blank(record):
-        return blank_judgement(unit, "skipped", "the response is blank, and the rubric has no when_response_empty")
-    return None
-
-
-def criteria_from_record(unit: Unit) -> tuple[list[Criterion] | None, bool]:
-    """The criteria that the record itself gives, and whether the writer must be asked for them instead."""
-    spec = unit.rubric.spec.criteria
-    if spec is None:
-        return None, False
-    for source in spec.sources:
-        if source == "written":
-            return None, True
-        if found := list(unit.rubric.select_criteria(unit.record)):
-            return found, False
-    return [], False
-
-
-def max_tokens(sampling: dict[str, Any]) -> int:
-    """The most tokens that a reply may have; where nobody said, an assumption of 2048."""
-    for name in ("max_completion_tokens", "max_tokens"):
-        if isinstance(sampling.get(name), int):
-            return int(sampling[name])
-    return ASSUMED_MAX_TOKENS
-
-
-def most_tokens(tokens_in: int, tokens_out: int, reasks: int) -> tuple[int, int]:
-    """The most tokens in and out of a call with all its re-asks: each repeats the prompt, the bad reply and what was wrong."""
-    tries = reasks + 1
-    return tries * tokens_in + (tokens_out + 200) * (tries * (tries - 1) // 2), tries * tokens_out
+ASSUMED_CRITERIA = 8
 
 
 @dataclass(slots=True)
@@ -203,11 +83,94 @@ class Plan:
             self.notes.append(text)
 
 
-def guarded(unit: Unit, make: Callable[[], Any]) -> Any:
-    """What `make` gives, or a `skipped` judgement where the record does not fit the rubric: one record never ends a run."""
-    try:
-        return make()
-    except MissingDependency:
-        raise
-    except InputError as error:
-        return blank_judgement(unit, "skipped", str(error))
+def make_plan(
+    sets: Sequence[RecordSet],
+    rubrics: Sequence[CompiledRubric],
+    judges: Sequence[JudgeSpec],
+    out: str | Path,
+    options: Options | None = None,
+) -> Plan:
+    """What `run_judges` with the same arguments would ask now. Reads the run where there is one; writes nothing."""
+    options = options or Options()
+    specs = [judge for judge in judges if not is_replay(judge)]
+    with contextlib.ExitStack() as stack:
+        there = (Path(out) / DATABASE).is_file()
+        store = stack.enter_context(RunStore(out, "r")) if there else None
+        planner = _Planner(store, rubrics, specs, options)
+        for spec in specs:
+            for unit in units(sets, planner.rubrics, spec, options.samples):
+                planner.take(unit)
+    return planner.plan
+
+
+class _Planner:
+    def __init__(
+        self, store: RunStore | None, rubrics: Sequence[CompiledRubric], specs: Sequence[JudgeSpec], options: Options
+    ) -> None:
+        self.store = store
+        self.plan = Plan()
+        self.retrievers = Retrievers()
+        self.writers = writers_of(rubrics, self.retrievers)
+        self.rubrics = bind_writers(self.retrievers.bind(rubrics), self.writers)
+        self.writer_specs = writer_specs(self.rubrics, specs)
+        self.clients = {
+            spec.notation: open_client(
+                spec,
+                reasks=options.reasks,
+                max_chars=options.max_chars,
+                price_in=options.price_in,
+                price_out=options.price_out,
+            )
+            for spec in [*self.writer_specs.values(), *specs]
+        }
+        self._keys: set[str] = set()
+
+    def take(self, unit: Unit) -> None:
+        """Count the calls of one unit."""
+        if settle(unit) is not None:
+            return
+        criteria, writing = criteria_from_record(unit)
+        if writing:
+            criteria = self._written(unit)
+        if criteria == []:
+            return
+        asks = guarded(
+            unit, lambda: unit.rubric.asks(unit.record, criteria, self.retrievers.examples(unit.rubric, unit.record))
+        )
+        if not isinstance(asks, Judgement):
+            for ask in asks:
+                self._count(unit.judge, unit.rubric, ask, unit.sample)
+
+    def _written(self, unit: Unit) -> list[Criterion]:
+        writer = self.writers[unit.rubric.name]
+        judge = self.writer_specs.get(unit.rubric.name, unit.judge)
+        who = who_writes(judge, self.clients[judge.notation])
+        stored = (
+            None
+            if self.store is None
+            else self.store.checklist(question_hash(unit.record), writer.ask_fingerprint, who)
+        )
+        if stored is not None:
+            return stored[1]
+        examples = self.retrievers.examples(writer, unit.record)
+        asks = guarded(unit, lambda: writer.asks(about_the_question(unit.record), None, examples))
+        if isinstance(asks, Judgement):
+            return []
+        self._count(judge, writer, asks[0], 0)
+        self.plan.note(
+            f"{unit.rubric.name}: checklists are not written yet; {ASSUMED_CRITERIA} criteria a question are assumed"
+        )
+        return [Criterion(id=f"w{i}", text="x" * 100) for i in range(1, ASSUMED_CRITERIA + 1)]
+
+    def _count(self, judge: JudgeSpec, rubric: CompiledRubric, ask: Any, sample: int) -> None:
+        client = self.clients[judge.notation]
+        request = request_for(client, rubric, ask, sample)
+        key = request.key
+        if key in self._keys or (self.store is not None and self.store.is_served(key)):
+            self.plan.reused += 1
+            return
+        self._keys.add(key)
+        tokens_out = max_tokens(request.sampling)
+        if not states_max_tokens(request.sampling):
+            self.plan.note(f"{rubric.name} sets no max_tokens: {tokens_out} a reply are assumed")
+        self.plan.add(judge, client, client.count_tokens(request.messages), tokens_out)

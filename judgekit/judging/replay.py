@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import DataError, InputError
-from judgekit.judging.plan import Unit, blank_judgement
+from judgekit.judging.judgement import criterion_row, score_recorded
 from judgekit.judging.types import JudgeSpec
-from judgekit.records import Record, content_hash
+from judgekit.judging.units import Unit, blank_judgement
+from judgekit.records import content_hash
 from judgekit.runs.model import STATUSES, CallRow, Judgement
 
 if TYPE_CHECKING:
     from judgekit.data import RecordSet
     from judgekit.rubric import CompiledRubric
 
-__all__ = ["Recorded", "Replay", "is_replay", "lenient", "read_recorded"]
+__all__ = ["Recorded", "Replay", "is_replay", "read_recorded"]
 
 PREFIX = "replay/"
 KEYS = ("dataset", "record_id", "rubric", "judge", "sample", "verdict", "status", "raw")
@@ -269,11 +270,5 @@ def recorded_judgement(unit: Unit, row: Recorded) -> Judgement:
     judgement = blank_judgement(unit, "ok", verdict=row.verdict, flags=["recorded"])
     criteria = unit.rubric.select_criteria(unit.record) if unit.rubric.spec.criteria is not None else None
     if criteria is not None:
-        plain = [{"id": one.id, "text": one.text, "points": one.points, "kind": one.kind} for one in criteria]
-        judgement = dataclasses.replace(judgement, criteria=plain)
-    return lenient(judgement, unit.rubric, unit.record, criteria)
-
-
-def lenient(judgement: Judgement, rubric: CompiledRubric, record: Record | None, criteria: Any) -> Judgement:
-    """Score a recorded verdict: valid ones as ever; numbers off the scale or between levels as they are, with a flag."""
-    raise NotImplementedError
+        judgement = dataclasses.replace(judgement, criteria=[criterion_row(criterion) for criterion in criteria])
+    return score_recorded(judgement, unit.rubric, criteria)

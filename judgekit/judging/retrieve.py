@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import InputError, MissingDependency, RubricError
-from judgekit.records import Record
+from judgekit.records import Record, content_hash
 
 if TYPE_CHECKING:
     from judgekit.rubric import CompiledRubric
@@ -68,6 +69,7 @@ class Retriever:
                 field="examples",
                 mend="loosen `where`, or check that `verdict` finds something in the records",
             )
+        self.data_hash = content_hash([[one.record.fingerprint(), one.verdict, one.text] for one in self.examples_of])
         self._index = _Tfidf([field_text(record, spec.by) for record in self.pool])
         self._recent: OrderedDict[tuple[str, str], list[Any]] = OrderedDict()
 
@@ -137,17 +139,22 @@ class _Tfidf:
 class Retrievers:
     """The retrievers of a command's rubrics; a rubric with given examples, or none, has none."""
 
-    def __init__(self, rubrics: Iterable[CompiledRubric] = ()) -> None:
+    def __init__(self) -> None:
         self._by_ask: dict[str, Retriever] = {}
-        self.add(rubrics)
 
-    def add(self, rubrics: Iterable[CompiledRubric]) -> None:
-        """Load what these rubrics retrieve from."""
+    def bind(self, rubrics: Iterable[CompiledRubric]) -> list[CompiledRubric]:
+        """The rubrics, those that retrieve under an `ask` fingerprint that holds the hash of what they retrieve from."""
         from judgekit.rubric.spec import RetrieveSpec
 
+        bound = []
         for rubric in rubrics:
-            if isinstance(rubric.spec.examples, RetrieveSpec) and rubric.ask_fingerprint not in self._by_ask:
-                self._by_ask[rubric.ask_fingerprint] = Retriever(rubric)
+            if isinstance(rubric.spec.examples, RetrieveSpec):
+                retriever = Retriever(rubric)
+                rubric = copy.copy(rubric)
+                rubric.ask_fingerprint = rubric.ask_with(retriever.data_hash)
+                self._by_ask[rubric.ask_fingerprint] = retriever
+            bound.append(rubric)
+        return bound
 
     def examples(self, rubric: CompiledRubric, record: Record) -> list[Any] | None:
         """Retrieved examples for a record, or None where the rubric's own are to be used."""
@@ -156,7 +163,8 @@ class Retrievers:
 
 
 def _flat(record: Record) -> dict[str, Any]:
-    return {**record.meta, **record.inputs, "id": record.id, "cluster": record.cluster_id, "answer": record.answer}
+    meta = {**record.meta, **{f"meta.{name}": value for name, value in record.meta.items()}}
+    return {**meta, **record.inputs, "id": record.id, "cluster": record.cluster_id, "answer": record.answer}
 
 
 def _load(rubric: CompiledRubric, source: str) -> Sequence[Record]:
@@ -167,15 +175,12 @@ def _load(rubric: CompiledRubric, source: str) -> Sequence[Record]:
     for path in [*([folder / source] if folder else []), Path(source)]:
         if path.is_file():
             return load_records(path)
-    for room, suffix in (("datasets/examples", ".jsonl"),):
-        found = library_files(room, suffix).get(source)
-        if found is not None:
-            return load_records(found)
-    if source in library_files("datasets", ".yaml"):
-        return load_records(None, card=source)
+    found = library_files("datasets/examples", ".jsonl").get(source)
+    if found is not None:
+        return load_records(found)
     raise RubricError(
         f"there is no data set {source!r} to retrieve examples from",
         file=None if rubric.path is None else str(rubric.path),
         field="examples.from",
-        mend="name a file beside the rubric, or a data set of the library",
+        mend="name a file beside the rubric, or one of the library's example sets",
     )

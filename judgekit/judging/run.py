@@ -6,45 +6,42 @@ import asyncio
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit import __version__
 from judgekit.errors import BudgetError, InputError
-from judgekit.judging.calls import Caller, Judge
-from judgekit.judging.checklist import Checklists
+from judgekit.judging.calls import Caller, Judge, request_for
+from judgekit.judging.checklist import Checklists, bind_writers, writer_specs, writers_of
 from judgekit.judging.client import open_client
+from judgekit.judging.judgement import combine, rescore, rubric_row
 from judgekit.judging.outcome import Outcome, Wanted, summarise
-from judgekit.judging.plan import (
-    Options,
-    Unit,
-    blank_judgement,
-    criteria_from_record,
-    guarded,
-    scored,
-    settle,
-    total,
-    units,
-)
 from judgekit.judging.progress import Progress
 from judgekit.judging.replay import Replay, is_replay
 from judgekit.judging.retrieve import Retrievers
 from judgekit.judging.schedule import Budget, Drained, Lane, Stop
 from judgekit.judging.types import JudgeSpec
-from judgekit.records import Criterion
-from judgekit.runs.model import SCORED, CallRow, Judgement, RubricRow
+from judgekit.judging.units import (
+    Options,
+    Unit,
+    blank_judgement,
+    criteria_from_record,
+    guarded,
+    settle,
+    total,
+    units,
+)
+from judgekit.runs.model import CallRow, Judgement
 from judgekit.runs.store import RunStore
 
 if TYPE_CHECKING:
     from judgekit.data import RecordSet
     from judgekit.rubric import CompiledRubric
 
-__all__ = ["combine", "rescore", "run_judges"]
+__all__ = ["run_judges"]
 
 DEFAULT_CONCURRENCY = 32
-# What a judgement is called when its calls ended differently: the first that applies.
-WORST = ("error", "invalid", "refused", "filtered", "truncated")
 
 
 async def run_judges(
@@ -57,6 +54,7 @@ async def run_judges(
     stop: Stop | None = None,
     quiet: bool = False,
     argv: Sequence[str] | None = None,
+    known: Mapping[str, set[str]] | None = None,
 ) -> Outcome:
     """Judge everything that the run does not hold yet, and say what the run holds afterwards.
 
@@ -67,6 +65,7 @@ async def run_judges(
     stop : `stop.interrupt()` from the same loop ends the work early; Ctrl-C does so by itself in the main thread.
     quiet : no progress on stderr, only notes.
     argv : the command, for the run's log.
+    known : per data set, ids that exist although they are not asked for; recorded verdicts may name them.
 
     Returns
     -------
@@ -80,7 +79,7 @@ async def run_judges(
     _distinct(sets, rubrics, judges)
     with RunStore(out) as store:
         number = store.begin_command(list(argv or sys.argv), __version__)
-        work = _Work(store, sets, rubrics, judges, options, stop, quiet)
+        work = _Work(store, sets, rubrics, judges, options, stop, quiet, known)
         outcome = await work.run()
         store.end_command(number, outcome.stopped or ("failed" if outcome.error else "done"))
         return outcome
@@ -98,26 +97,30 @@ class _Work:
         options: Options,
         stop: Stop,
         quiet: bool,
+        known: Mapping[str, set[str]] | None = None,
     ) -> None:
-        self.store, self.sets, self.rubrics, self.options, self.stop = store, sets, rubrics, options, stop
-        self.replays = [Replay(judge, rubrics, sets) for judge in judges if is_replay(judge)]
+        self.store, self.sets, self.options, self.stop = store, sets, options, stop
+        self.retrievers = Retrievers()
+        writers = writers_of(rubrics, self.retrievers)
+        self.rubrics = rubrics = bind_writers(self.retrievers.bind(rubrics), writers)
+        self.replays = [Replay(judge, rubrics, sets, known) for judge in judges if is_replay(judge)]
         self.specs = [judge for judge in judges if not is_replay(judge)]
-        self.retrievers = Retrievers(rubrics)
         self.budget = Budget(options.max_cost)
         wanted = total(sets, rubrics, self.specs, options.samples) + sum(replay.total for replay in self.replays)
         self.progress = Progress(wanted, quiet=quiet)
         self.caller = Caller(store, stop, self.budget, self.progress, options.reasks)
-        self.checklists = Checklists(store, self.caller, rubrics, self.retrievers)
+        self.checklists = Checklists(store, self.caller, writers, self.retrievers)
 
     async def run(self) -> Outcome:
         self._prepare()
         error: BaseException | None = None
         async with contextlib.AsyncExitStack() as stack:
-            judges = [self._judge(spec) for spec in self.specs]
-            writers = [self._judge(spec) for spec in self.checklists.writers(self.rubrics, self.specs)]
+            judges = [self._judge(spec, stack) for spec in self.specs]
+            self.checklists.specs = writer_specs(self.rubrics, self.specs)
+            mine = {spec.notation for spec in self.specs}
+            others = {spec.notation: spec for spec in self.checklists.specs.values() if spec.notation not in mine}
+            writers = [self._judge(spec, stack) for spec in others.values()]
             self._refuse_unknown_prices([*judges, *writers])
-            for judge in [*judges, *writers]:
-                await stack.enter_async_context(judge.client)
             self.checklists.judges = {judge.spec.notation: judge for judge in [*writers, *judges]}
             stack.enter_context(self.stop.signals(self.progress.note))
             stack.enter_context(self.progress)
@@ -152,7 +155,7 @@ class _Work:
                 for name in names:
                     self.store.use(data.name, rubric.name, name, rubric.ask_fingerprint, rubric.score_fingerprint)
 
-    def _judge(self, spec: JudgeSpec) -> Judge:
+    def _judge(self, spec: JudgeSpec, stack: contextlib.AsyncExitStack) -> Judge:
         options = self.options
         client = open_client(
             spec,
@@ -175,7 +178,7 @@ class _Work:
             timeout_s=options.timeout_s * (options.reasks + 1) + 10,
             tries=options.tries,
         )
-        return Judge(spec, client, lane)
+        return Judge(spec, client, lane, stack)
 
     def _refuse_unknown_prices(self, judges: list[Judge]) -> None:
         if self.options.max_cost is None or self.options.allow_unknown_price:
@@ -238,9 +241,7 @@ class _Work:
         )
         if isinstance(asks, Judgement):
             return asks
-        requests = [
-            judge.client.request(ask.messages, ask.schema, dict(unit.rubric.sampling), unit.sample) for ask in asks
-        ]
+        requests = [request_for(judge.client, unit.rubric, ask, unit.sample) for ask in asks]
         rows = await asyncio.gather(
             *(self.caller.get(judge, request, ask.model) for ask, request in zip(asks, requests, strict=True)),
             return_exceptions=True,
@@ -261,91 +262,6 @@ class _Work:
                     for name, samples in replay.samples(rubric.name):
                         wanted.append(Wanted(data.name, ids, rubric, name, samples))
         return summarise(self.store, wanted, self.caller, self.stop.cause, error)
-
-
-def combine(
-    unit: Unit, asks: Sequence[Any], rows: Sequence[CallRow], criteria: Sequence[Criterion] | None
-) -> Judgement:
-    """One judgement from its calls. One call without a verdict leaves the whole judgement unscored, and says which."""
-    shared: dict[str, Any] = {
-        "criteria": None if criteria is None else [plain_criterion(criterion) for criterion in criteria],
-        "flags": list(dict.fromkeys(flag for row in rows for flag in row.flags)),
-        "calls": [row.key for row in rows],
-        "tokens_in": _total(row.tokens_in for row in rows),
-        "tokens_out": _total(row.tokens_out for row in rows),
-        "cost": None if any(row.cost is None for row in rows) else sum(row.cost or 0.0 for row in rows),
-        "latency_s": _total(row.latency_s for row in rows),
-    }
-    bad = [(ask, row) for ask, row in zip(asks, rows, strict=True) if row.status != "ok"]
-    if unit.rubric.output == "text":
-        status, reason = (bad[0][1].status, bad[0][1].reason) if bad else ("ok", None)
-        text = rows[0].text
-        return blank_judgement(unit, status, reason, verdict=None if text is None else {"text": text}, **shared)
-    if bad:
-        status = min((row.status for _, row in bad), key=WORST.index)
-        if len(rows) == 1:
-            reason = bad[0][1].reason
-        else:
-            which = "; ".join(f"{', '.join(ask.criterion_ids) or 'call'}: {row.status}" for ask, row in bad[:5])
-            reason = f"{len(bad)} of {len(rows)} calls gave no verdict ({which}{', ...' if len(bad) > 5 else ''})"
-        return blank_judgement(unit, status, reason, **shared)
-    verdict = unit.rubric.merge([(ask, row.verdict) for ask, row in zip(asks, rows, strict=True)])
-    judgement = blank_judgement(unit, "ok", verdict=verdict, **shared)
-    return scored(judgement, unit.rubric.score(verdict, criteria))
-
-
-def plain_criterion(criterion: Criterion) -> dict[str, Any]:
-    """What a judgement keeps of a criterion."""
-    return {"id": criterion.id, "text": criterion.text, "points": criterion.points, "kind": criterion.kind}
-
-
-def rescore(store: RunStore, dataset: str, rubric: CompiledRubric) -> int:
-    """Bring every stored judgement of this wording under the rubric's present scoring, asking nothing; returns how many.
-
-    All of the data set's judgements are taken, not only those that a command asks for, so that no table mixes two scorings.
-    """
-    stale = [
-        judgement
-        for judgement in store.judgements(dataset=dataset, rubric=rubric.name, ask=rubric.ask_fingerprint)
-        if judgement.score_fp != rubric.score_fingerprint
-    ]
-    with store.transaction():
-        for old in stale:
-            new = dataclasses.replace(old, score_fp=rubric.score_fingerprint)
-            if old.status == "ok" and old.verdict is not None and rubric.output != "text":
-                criteria = None if old.criteria is None else [Criterion(**item) for item in old.criteria]
-                new = scored(new, rubric.score(old.verdict, criteria))
-            elif old.status in ("rule", "skipped"):
-                record = store.record(dataset, old.record_id)
-                judge = JudgeSpec(old.judge)
-                early = None if record is None else settle(Unit(dataset, record, rubric, judge, old.sample))
-                if early is not None:
-                    new = dataclasses.replace(early, created=old.created)
-            store.put_judgement(new)
-    return sum(judgement.status in (*SCORED, "skipped") for judgement in stale)
-
-
-def rubric_row(rubric: CompiledRubric) -> RubricRow:
-    """What a run keeps of a rubric."""
-    return RubricRow(
-        name=rubric.name,
-        ask=rubric.ask_fingerprint,
-        score_fp=rubric.score_fingerprint,
-        version=rubric.version,
-        title=rubric.title,
-        construct=rubric.construct,
-        complete_when=_written(rubric.complete_when),
-        path=None if rubric.path is None else str(rubric.path),
-    )
-
-
-def _written(condition: Any) -> str | None:
-    return None if condition is None else str(getattr(condition, "written", condition))
-
-
-def _total(values: Any) -> Any:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def _distinct(sets: Sequence[Any], rubrics: Sequence[Any], judges: Sequence[JudgeSpec]) -> None:

@@ -197,6 +197,7 @@ class Lane:
     rpm, tpm : requests and tokens in any 60 seconds, or None.
     timeout_s : seconds for one call with all its re-asks; past that it counts as a transient failure.
     tries : how often a call is made at all when it fails in a way that may pass.
+    After 20 calls that failed in a row (3, when none ever succeeded) everything stops: the provider is not there.
     patience_s : seconds without a single success while the provider says 429, after which everything stops.
     """
 
@@ -225,7 +226,8 @@ class Lane:
         self._paused_until = 0.0
         self._lowered_at = float("-inf")
         self._starved_since: float | None = None
-        self._strikes = 0
+        self._strikes = self._failed_in_a_row = 0
+        self._answered = False
         self._random = random.Random()
 
     async def call(self, send: Callable[[], Awaitable[Reply]], *, tokens: int = 0, estimate: float = 0.0) -> Reply:
@@ -267,6 +269,7 @@ class Lane:
                 problem = str(error) or f"no answer within {self.timeout_s:g} s"
                 failures.append({"text": None, "problem": problem, "finish_reason": None, "usage": None})
                 if len(failures) >= self.tries:
+                    self._failed(problem)
                     return _given_up(f"{problem} ({len(failures)} tries)", failures, partial)
                 # Jitter, so that calls which failed together do not come back together.
                 pause = self._random.uniform(0.5, 1.0) * min(30.0, self.backoff_s * 2 ** (len(failures) - 1))
@@ -306,7 +309,17 @@ class Lane:
     def _succeeded(self) -> None:
         self.limit = min(float(self.cap), self.limit + 1.0 / self.limit)
         self._starved_since = None
-        self._strikes = 0
+        self._strikes = self._failed_in_a_row = 0
+        self._answered = True
+
+    def _failed(self, problem: str) -> None:
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= (20 if self._answered else 3):
+            how = "the last 20 calls" if self._answered else "every call so far"
+            error = ProviderError(
+                f"{how} failed: {problem}", mend="check the address and the network, then run the same command again"
+            )
+            self.stop.drain("provider", error)
 
     def _lower(self, now: float, sent_at: float, retry_after: float | None) -> None:
         self.rate_limited += 1

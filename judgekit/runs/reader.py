@@ -144,6 +144,7 @@ class Run:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.outcome: Any = None  # what the command that made this object did; None for a run that was only opened
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"
