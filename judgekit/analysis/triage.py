@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ class Triage:
     operating_points: tuple[Row, ...]
     signature: str
     choices: Choices
+    left_out: tuple[str, ...] = ()
 
     @property
     def table(self) -> pandas.DataFrame:
@@ -72,6 +73,9 @@ def triage(
     cluster: str | None = None,
     rater: str | None = None,
     join: str | None = None,
+    dataset: str | Sequence[str] = (),
+    rubric: str | Sequence[str] = (),
+    judge: str | Sequence[str] = (),
     id: str | None = None,
     sampling_probability: str | None = None,
     severity: str | None = None,
@@ -90,7 +94,9 @@ def triage(
     label, label_is : column with 0/1, true/false or yes/no; ``incomplete`` (default) or ``complete`` is what 1 means.
     score : column, or several: each is a judge.
     cluster : column that names what counts as one unit. Needed when a question repeats.
-    rater, join, id : long tables with a row a rater: its column, how raters are also joined (majority, worst), the id column.
+    rater, join, id : tables with a row a rater: its column, how raters are also joined (majority, worst), the id column. In a
+        run `rater` is a name, ``each``, or a way to join (majority, worst, mean); by default the card's join.
+    dataset, rubric, judge : keep only these of a run.
     sampling_probability : column in (0, 1]: how likely a record was to be labelled; weights by its inverse.
     severity : column with the severity of what is missing.
     complete_when : the judge's own fixed threshold, such as ``>= 4``, for F1, precision and recall of its verdict.
@@ -104,7 +110,10 @@ def triage(
     DataError : a row cannot be read; names file and line.
     """
     choices = make_choices(recall, higher_is_worse=higher_is_worse, unscored=unscored, threshold=threshold)
-    from judgekit.analysis.triage_table import Columns, read_table, score_columns, table_cells
+    if _is_run(source):
+        return _triage_run(source, choices, rater or join, by, complete_when, (dataset, rubric, judge))
+    from judgekit.analysis.tables import read_table
+    from judgekit.analysis.triage_table import Columns, score_columns, table_cells
 
     columns = Columns(
         label,
@@ -120,6 +129,27 @@ def triage(
     table = read_table(source)
     cells = table_cells(table, columns, higher_is_worse=higher_is_worse, join=join, complete_when=complete_when)
     return triage_cells(cells, choices, f"{table.name}@{table.digest[:12]}")
+
+
+def _is_run(source: Any) -> bool:
+    if hasattr(source, "latest") and hasattr(source, "judgements"):
+        return True
+    return isinstance(source, str | Path) and Path(source).is_dir()
+
+
+def _triage_run(
+    source: Any, choices: Choices, rater: str | None, by: str | None, complete_when: str | None, keep: Sequence[Any]
+) -> Triage:
+    from judgekit.analysis.triage_run import Selection, run_cells
+
+    run = source
+    if isinstance(source, str | Path):
+        from judgekit.runs.store import open_run
+
+        run = open_run(source)
+    names = [(some,) if isinstance(some, str) else tuple(some) for some in keep]
+    cells, left = run_cells(run, Selection(rater, by, names[0], names[1], names[2], complete_when))
+    return triage_cells(cells, choices, f"run {Path(run.path).name}", left)
 
 
 def make_choices(
@@ -149,12 +179,17 @@ def make_choices(
     return Choices(share, str(recall), higher_is_worse, unscored, threshold, origin)
 
 
-def triage_cells(cells: Sequence[Cell], choices: Choices, source: str) -> Triage:
+def triage_cells(cells: Sequence[Cell], choices: Choices, source: str, left: Sequence[str] = ()) -> Triage:
     """Compute the rows of prepared cells; raises StatisticsError when every one is refused."""
-    rows = tuple(make_row(cell, choices) for cell in cells)
+    rows = tuple(
+        make_row(
+            cell, choices if cell.higher_is_worse is None else replace(choices, higher_is_worse=cell.higher_is_worse)
+        )
+        for cell in cells
+    )
     if rows and all(row.refused for row in rows):
         raise StatisticsError(f"refused: {rows[0].refused}")
-    return Triage(rows, signature(rows, choices, source), choices)
+    return Triage(rows, signature(rows, choices, source), choices, tuple(left))
 
 
 def signature(rows: Sequence[Row], choices: Choices, source: str) -> str:

@@ -40,6 +40,8 @@ def render(found: Triage, width: int = 110) -> str:
             console.print(Text("    " + line))
         for note in row.values["notes"]:
             console.print(Text("    - " + note))
+    for line in found.left_out:
+        console.print(Text(line))
     console.print()
     console.print(Text(found.signature, overflow="fold"))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
@@ -67,7 +69,6 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
     rows = list(enumerate(found.operating_points, start=1))
     choices = found.choices
     aim = f"recall >= {choices.recall_text}" if choices.threshold is None else f"threshold {choices.threshold:g}"
-    sign = ">=" if choices.higher_is_worse else "<="
     discrimination = [
         [
             f"[{number}] {row.name}",
@@ -83,7 +84,7 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
     points = [
         [
             f"[{number}]",
-            "-" if row.point.threshold is None else f"{sign} {row.point.threshold:g}",
+            "-" if row.point.threshold is None else f"{row.values['flag_if'].split()[1]} {row.point.threshold:g}",
             _of(row.point.caught, row.point.n_incomplete),
             _percent(row.values["recall"]),
             _of(row.point.flagged, row.point.n),

@@ -29,9 +29,14 @@ __all__ = ["triage"]
 @click.option("--cluster", metavar="COL", help="Column that names the question; needed when questions repeat.")
 @click.option("--id", "id_", metavar="COL", help="Column of the answer's id. [id, record_id]")
 @click.option(
-    "--rater", metavar="COL", help="Table: column of the rater, one row a rater. Run: a rater's name, or 'each'."
+    "--rater",
+    metavar="COL",
+    help="Table: column of the rater, one row a rater. Run: a name, 'each', or a join (majority, worst, mean).",
 )
-@click.option("--join", type=click.Choice(["majority", "worst"]), help="Also join the raters, in this way.")
+@click.option("--join", type=click.Choice(["majority", "worst"]), help="Table: also join the raters, in this way.")
+@click.option("--dataset", multiple=True, help="Run: only this data set.")
+@click.option("--rubric", multiple=True, help="Run: only this rubric.")
+@click.option("--judge", multiple=True, help="Run: only this judge.")
 @click.option(
     "--sampling-probability", metavar="COL", help="How likely an answer was to be labelled; weights by the inverse."
 )
