@@ -45,6 +45,7 @@ class Cell:
     stratum: tuple[str, str] | None = None
     raters: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    named: bool = True  # False: ids are row numbers, which say nothing about another table
     higher_is_worse: bool | None = None  # what the rubric file declares; None leaves it to the caller
 
     @property
@@ -77,7 +78,7 @@ class Cell:
             name: getattr(self, name)
             for name in (
                 *("dataset", "rubric", "judge", "rater", "fingerprint"),
-                *("unscored", "stratum", "raters", "notes", "higher_is_worse"),
+                *("unscored", "stratum", "raters", "notes", "named", "higher_is_worse"),
             )
         }
         return Cell(**(kept | picked | changes))

@@ -11,6 +11,7 @@ import numpy as np
 
 from judgekit.analysis.cells import Cell, complete_by_rule, counted, default_complete_when
 from judgekit.analysis.guards import few_criteria, oracle_criteria, own_answers
+from judgekit.analysis.selection import Selection
 from judgekit.data.labels import HOWS, PREFIX, is_join, joined_set, raters
 from judgekit.errors import StatisticsError
 from judgekit.records import Label, Record
@@ -19,24 +20,9 @@ from judgekit.runs.model import SCORED
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Selection", "run_cells"]
+__all__ = ["run_cells"]
 
 EACH = "each"
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Which rows of a run to look at: names to keep (None keeps all), whose labels, which field splits the records.
-
-    `rater`: None uses the card's join (each rater alone where the card has none), ``each``, a way to join, or a rater's name.
-    """
-
-    rater: str | None = None
-    by: str | None = None
-    datasets: tuple[str, ...] = ()
-    rubrics: tuple[str, ...] = ()
-    judges: tuple[str, ...] = ()
-    complete_when: str | None = None
 
 
 @dataclass(frozen=True)

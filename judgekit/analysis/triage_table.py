@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from judgekit.analysis.cells import Cell, complete_by_rule, counted, default_complete_when, join_labels
+from judgekit.analysis.selection import Columns
 from judgekit.analysis.tables import Table
 from judgekit.errors import DataError, StatisticsError
 
-__all__ = ["Columns", "score_columns", "table_cells"]
+__all__ = ["table_cells"]
 
 _TRUE = {"1", "1.0", "true", "yes"}
 _FALSE = {"0", "0.0", "false", "no"}
@@ -27,26 +26,10 @@ _QUESTIONS = ("question_id", "questionid", "question", "qid", "prompt_id", "prom
 _IDS = ("id", "record_id")
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Which columns of a table mean what; None where there is none. Several `score` columns are several judges."""
-
-    label: str = "incomplete"
-    score: tuple[str, ...] = ("score",)
-    cluster: str | None = None
-    rater: str | None = None
-    id: str | None = None
-    sampling_probability: str | None = None
-    severity: str | None = None
-    by: str | None = None
-    label_is: str | None = None
-
-
 def table_cells(
     table: Table,
     columns: Columns,
     *,
-    higher_is_worse: bool = False,
     join: str | None = None,
     complete_when: str | None = None,
 ) -> list[Cell]:
@@ -98,6 +81,7 @@ def _one(
         judge=judge,
         rater=None,
         ids=tuple(ids),
+        named=columns.id is not None or any(c.strip().lower() in _IDS for c in table.columns),
         score=np.array(scores, dtype=np.float64),
         label=np.array(labels, dtype=np.int8),
         cluster=_clusters(table, columns, members),
@@ -309,8 +293,3 @@ def _text(value: Any) -> str | None:
     if value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType"):
         return None
     return str(value).strip()
-
-
-def score_columns(names: Sequence[str]) -> tuple[str, ...]:
-    """Score columns in the order given, each once."""
-    return tuple(dict.fromkeys(names))
