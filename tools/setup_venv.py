@@ -135,7 +135,9 @@ def run_pip(venv, words, total, what):
         )
         for line in process.stdout:
             file.write(line)
-            if line.startswith(("Collecting ", "Requirement already satisfied: ")):
+            if line.startswith("Ignoring "):  # not for this platform
+                total -= 1
+            elif line.startswith(("Collecting ", "Processing ", "Requirement already satisfied: ")):
                 started += 1
                 if terminal and total:
                     sys.stderr.write(f"\r  {what}: {min(started, total)} of {total} packages ")
