@@ -172,6 +172,9 @@ def main():
         fail("this Python cannot tell its own name; name one: make PYTHON=/usr/bin/python3 ...")
     if args.chosen and sys.version_info[:2] < OLDEST:
         suitable_python(True)
+    for lock in args.locks:
+        if not os.path.isfile(lock):
+            fail(f"{lock} is not here: take it from the repository, or write it with `make lock`")
     state = make_venv(venv, args.chosen)
     done = state.setdefault("locks", {})
 
