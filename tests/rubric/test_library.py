@@ -107,6 +107,7 @@ def test_the_starter_lints_clean_and_renders(tmp_path: Path) -> None:
 
 def test_real_records_fit_the_completeness_rubrics(shared_data: Path) -> None:
     rows = [json.loads(line) for line in (shared_data / "kqa_completeness.jsonl").read_text("utf-8").splitlines()]
+    compiled = {name: load_rubric(name) for name in ("general-likert", "analytical-rubric", "medgpt", "dynamic-checklist")}
     for row in rows:
         criteria = tuple(
             Criterion(f"c{i}", each["text"], kind=each["kind"]) for i, each in enumerate(row["criteria"], 1)
@@ -119,7 +120,7 @@ def test_real_records_fit_the_completeness_rubrics(shared_data: Path) -> None:
             criteria=criteria,
         )
         for name in ("general-likert", "analytical-rubric", "medgpt"):
-            (ask,) = load_rubric(name).asks(record)
+            (ask,) = compiled[name].asks(record)
             assert row["response"] in ask.messages[-1]["content"]
         must = [each for each in criteria if each.kind != "nice_to_have"]
-        assert len(load_rubric("dynamic-checklist").asks(record)) == len(must) > 0
+        assert len(compiled["dynamic-checklist"].asks(record)) == len(must) > 0
