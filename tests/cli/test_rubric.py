@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from judgekit.cli.app import main
+from tests.judging.provider import Provider, Say
 
 FILE = '{"id": "a", "question": "Q1", "response": "R1"}\n{"id": "b", "question": "Q2", "response": ""}\n'
 
@@ -129,3 +130,54 @@ def test_every_rubric_renders_without_a_record(capsys: pytest.CaptureFixture[str
     code, body = run_json(capsys, "render", name)
     assert code == 0
     assert body["calls"]
+
+
+def crushing(body: dict[str, Any], _: int) -> str:
+    """A judge that sees the danger of the first check, and nothing wrong with the second."""
+    level = 1 if "chest pain" in body["messages"][-1]["content"] else 3
+    return json.dumps({"explanation": "x", "score": str(level)})
+
+
+def test_the_checks_run_with_a_model_over_http(capsys: pytest.CaptureFixture[str], provider: Provider) -> None:
+    provider.script = crushing
+    words = ("test", "general-likert", "--model", "openai/fake", "--api-base", provider.base)
+    code, body = run_json(capsys, *words)
+    assert (code, body["passed"], body["failed"], body["unscored"]) == (0, 2, 0, 0)
+    assert provider.count == 2
+    assert body["checks"][0]["expect"] == [{"name": "score", "wanted": "1", "got": 1, "holds": True}]
+    # The same judge, always content: the first check fails, by file and line.
+    provider.reset(json.dumps({"explanation": "x", "score": "3"}))
+    code, out, _ = run(capsys, *words)
+    assert code == 1
+    assert "FAILED" in out
+    assert "general-likert.yaml:" in out
+    assert "score = 3 (wanted 1)" in out
+    # One that never gives a verdict: neither right nor wrong.
+    provider.reset("I would rather not say.")
+    code, body = run_json(capsys, *words)
+    assert (code, body["passed"], body["failed"], body["unscored"]) == (3, 0, 0, 2)
+    assert body["checks"][0]["holds"] is None
+    assert body["checks"][0]["status"] == "invalid"
+
+
+def test_checks_of_a_checklist_name_its_criteria(capsys: pytest.CaptureFixture[str], provider: Provider) -> None:
+    def script(body: dict[str, Any], _: int) -> str:
+        text = body["messages"][-1]["content"]
+        return json.dumps({"explanation": "x", "met": "washed hot" not in text})
+
+    provider.script = script
+    code, body = run_json(capsys, "test", "dynamic-checklist", "--model", "openai/fake", "--api-base", provider.base)
+    assert (code, body["passed"]) == (0, 2)
+    names = [each["name"] for each in body["checks"][0]["expect"]]
+    assert names == ["c1.met", "c2.met", "c3.met", "raw", "complete"]
+
+
+def test_a_rubric_without_checks_cannot_be_tested(capsys: pytest.CaptureFixture[str]) -> None:
+    code, body = run_json(capsys, "test", "checklist-writer", "--model", "openai/fake")
+    assert (code, "no checks" in body["error"]["message"]) == (1, True)
+
+
+def test_a_provider_that_says_no_ends_in_its_error(capsys: pytest.CaptureFixture[str], provider: Provider) -> None:
+    provider.script = Say("bad key", status=401)
+    code, body = run_json(capsys, "test", "general-likert", "--model", "openai/fake", "--api-base", provider.base)
+    assert (code, body["error"]["kind"]) == (5, "provider")

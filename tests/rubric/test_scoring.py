@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.records import Criterion
@@ -176,6 +176,7 @@ def test_a_classifier_has_no_number() -> None:
     assert compiled.score({"mode": "a"}) == RubricScore(None, None, None, "this rubric has no score")
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(-10, 10)), min_size=1, max_size=12))
 def test_laws_of_counted_scores(items: list[tuple[bool, int]]) -> None:
     criteria = [Criterion(str(i), "x", points=points) for i, (_, points) in enumerate(items)]

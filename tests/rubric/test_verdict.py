@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
@@ -193,6 +193,7 @@ def test_the_schema_is_closed_ordered_and_free_of_references() -> None:
     walk(schema)
 
 
+@settings(deadline=None)
 @given(st.one_of(st.integers(), st.floats(), st.booleans(), st.text(), st.none()))
 def test_reading_a_level_never_raises_and_never_rounds(value: Any) -> None:
     level = read_level(value)
@@ -201,11 +202,13 @@ def test_reading_a_level_never_raises_and_never_rounds(value: Any) -> None:
         assert float(value) == float(level)
 
 
+@settings(deadline=None)
 @given(st.integers(-999_999_999, 999_999_999))
 def test_whole_numbers_are_read_in_all_their_spellings(value: int) -> None:
     assert read_level(value) == read_level(str(value)) == read_level(f"{value}.0") == read_level(float(value)) == value
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_numbers_are_finite_or_nothing(value: float) -> None:
     number = read_number(value)
