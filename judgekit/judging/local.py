@@ -85,7 +85,9 @@ class LocalServer:
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
         for name, value in {**_SETTINGS, "n_ctx": local.weights.context}.items():
-            if hasattr(params, name):  # names come and go with the engine's versions; its defaults are the same in spirit
+            if hasattr(
+                params, name
+            ):  # names come and go with the engine's versions; its defaults are the same in spirit
                 setattr(params, name, value)
         params.sampling.seed = 0
         params.sampling.temp = 0.0
