@@ -62,6 +62,8 @@ def _options() -> Any:
 
 def find(expression: str, value: Any) -> Any:
     """The value of a JMESPath expression; errors of its functions become DataErrors without a place."""
+    if expression.isidentifier():  # most paths are one field: several times faster, and the same answer
+        return value.get(expression) if isinstance(value, dict) else None
     from jmespath.exceptions import JMESPathError
 
     try:
