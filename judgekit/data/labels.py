@@ -18,7 +18,7 @@ from judgekit.data.cards import threshold
 from judgekit.errors import DataError, StatisticsError
 from judgekit.records import Criterion, Label, Record
 
-__all__ = ["HOWS", "describe", "fraction", "is_join", "joined", "joined_set", "meets", "raters"]
+__all__ = ["HOWS", "PREFIX", "describe", "fraction", "is_join", "joined", "joined_set", "meets", "raters"]
 
 PREFIX = "join:"
 HOWS = ("card", "criteria-majority", "majority", "worst", "mean")
