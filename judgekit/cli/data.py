@@ -40,7 +40,7 @@ def list_(as_json: bool) -> None:
         if spec.bundled:
             state = "bundled"
         elif not spec.source:
-            state = "a form for your own file"
+            state = "at its homepage" if spec.homepage else "your own"
         else:
             state = f"{len(here)} of {len(spec.source)} files here" if here else "not fetched"
         rows.append(
