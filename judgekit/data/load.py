@@ -92,7 +92,7 @@ def read_source(
 
 def _by_name(source: Any, card: str | Path | Card | None) -> tuple[Any, str | Path | Card | None]:
     """A data set's name, where no file has it, stands for the example or the fetched file of its card."""
-    if isinstance(source, str) and card is None and not Path(source).exists():
+    if isinstance(source, str) and card is None and not Path(source).is_file():
         place = locate_name(source)
         if place is not None:
             return place

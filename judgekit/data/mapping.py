@@ -203,6 +203,8 @@ class Mapper:
             # A rater without a value, or with an empty list of words, did not rate.
             if item is None or item == [] or (row.textual and item == ""):
                 continue
+            if spec.when is not None and self.at(spec.when, item, "labels.when", row.line) in (None, False, "", [], {}):
+                continue
             label = self.label(spec, record, name, item, row)
             if label is not None:
                 self.found["labels"] += 1

@@ -71,6 +71,11 @@ def test_omissions_without_a_worst_are_read_and_become_the_rationale(tmp_path: P
     assert label.value["id"] == 7
 
 
+def test_an_answer_that_nobody_rated_has_no_label_rather_than_no_omissions(tmp_path: Path) -> None:
+    (record,) = load_records(write(tmp_path, {**ROW, "annotator": None}), card="medexpert")
+    assert record.labels == ()
+
+
 def test_double_annotations_are_two_raters_of_one_record(tmp_path: Path) -> None:
     second = {**ROW, "id": 8, "annotator": "ann2", "omission_severity": "Severe - x"}
     (record,) = load_records(write(tmp_path, ROW, second), card="medexpert")
