@@ -269,7 +269,7 @@ _FLAT = tuple(Shape.model_fields)
 
 
 def format_module(name: str, card: Card | None) -> Any:
-    """The module in `judgekit/data/formats` (or of an entry point) that reads a format; it has ``rows(path)``."""
+    """The module in `judgekit/data/formats` (or of an entry point) that reads a format; it has ``rows(path, on_error)``."""
     known = modules("judgekit.data.formats", "judgekit.formats")
     if name not in known:
         near = get_close_matches(name, [*FORMATS, *known], 1)

@@ -185,7 +185,7 @@ def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[
     if isinstance(source, str | Path):
         kind = card.spec.format if card is not None else None
         if kind is not None and kind not in FORMATS:
-            for row in format_module(kind, card).rows(Path(source)):
+            for row in format_module(kind, card).rows(Path(source), problems.add):
                 yield row, False
             return
         kind = kind or format_of(source)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from judgekit.data.build import Problems
-from judgekit.data.cards import Card, VerdictSpec, load_card
+from judgekit.data.cards import Card, VerdictSpec, format_module, load_card
 from judgekit.data.load import read_source
 from judgekit.data.mapping import Mapper
 from judgekit.data.model import RecordSet
-from judgekit.data.source import Row, read_json_text, read_rows
+from judgekit.data.source import FORMATS, Row, read_json_text, read_rows
 from judgekit.errors import DataError
 from judgekit.records import Record
 
@@ -62,7 +62,7 @@ def load_verdicts(path: str | Path, card: str | Path | Card, *, reading: str | N
     seen: dict[tuple[Any, ...], int] = {}
     changed = 0
     chosen = reading
-    for source in read_rows(path):
+    for source in _rows(path, found):
         for row in mapper.objects(source):
             spec = mapper.shape().verdicts
             if spec is None:
@@ -97,6 +97,14 @@ def load_verdicts(path: str | Path, card: str | Path | Card, *, reading: str | N
     name = read_source(list(records.values()), None, dataset=found.name, limit=None, problems=Problems())
     data = RecordSet(name, name=found.name, card=found, path=file, notes=mapper.notes())
     return RecordedVerdicts(data, rows, chosen or "exclude", dict(counts), changed)
+
+
+def _rows(path: str | Path, card: Card) -> Iterator[Row]:
+    problems = Problems()
+    if card.spec.format is None or card.spec.format in FORMATS:
+        return read_rows(path, card.spec.format)
+    made: Iterator[Row] = format_module(card.spec.format, card).rows(Path(path), problems.add)
+    return made
 
 
 def _with_verdicts(card: Card) -> list[str]:

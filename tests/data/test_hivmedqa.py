@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from judgekit.data import load_records
+from judgekit.data.formats.hivmedqa import read_reply
 from judgekit.data.verdicts import RecordedVerdicts, load_verdicts
 from judgekit.errors import DataError
 
@@ -158,3 +159,64 @@ def test_a_shape_without_verdicts_says_which_have_them(shared_data: Path) -> Non
     with pytest.raises(DataError, match="holds no verdicts") as caught:
         load_verdicts(shared_data / "hivmedqa_answers.jsonl", "hivmedqa")
     assert "hivmedqa/scores" in (caught.value.mend or "")
+
+
+def test_the_owners_lists_take_model_and_iteration_from_their_place(tmp_path: Path) -> None:
+    rows = [
+        {"question": "q1", "answer": "", "true_answer": "t1"},
+        {"question": "q2", "answer": "b", "true_answer": "t2"},
+    ]
+    for place in ("Med42-70B/iteration_1.json", "Med42-70B/iteration_2.json", "Gemma 3 27B_iter1.json"):
+        path = tmp_path / "answers" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(rows), encoding="utf-8")
+    records = load_records(tmp_path / "answers", card="hivmedqa")
+    assert Counter((record.meta["model"], record.meta["iteration"]) for record in records) == {
+        ("Med42-70B", "1"): 2,
+        ("Med42-70B", "2"): 2,
+        ("Gemma 3 27B", "1"): 2,
+    }
+    assert records[0].response == ""
+    assert len({record.cluster for record in records}) == 2
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(DataError, match="does not tell model and iteration"):
+        load_records(path, card="hivmedqa")
+
+
+FIVE = '"question 2": 4, "question 3": 5, "question 4": 5, "question 5": 4, "overall score": 4.4}'
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "first"),
+    [
+        ('Here: {"question 1": 4, ' + FIVE + " Done.", "ok", 4),
+        ('```json\n{"question 1": "4", ' + FIVE + "\n```", "ok", 4),
+        ('{"Question_1": {"score": 4.5, "why": "x"}, ' + FIVE, "ok", 4.5),
+        ('{"question 1": 7, ' + FIVE, "ok", 7),  # off the scale: kept
+        ("I cannot help with that.", "no_json", None),
+        ('{"overall score": 5}', "no_json", None),
+        ('{"question 1": "4/5", ' + FIVE, "nonnumeric", None),
+        ('{"question 1": true, ' + FIVE, "nonnumeric", None),
+        ('{"question 1": 5, ' + FIVE + ' no, {"question 1": 1, ' + FIVE, "nonnumeric", None),
+        ('{"question 1": 5}', "nonnumeric", None),
+    ],
+)
+def test_replies_in_free_text_are_read_or_have_a_status(reply: str, status: str, first: float | None) -> None:
+    told, scores = read_reply(reply)
+    assert (told, scores.get("comprehension")) == (status, first)
+    assert len(scores) in (0, 5)
+
+
+def test_a_folder_of_replies_becomes_recorded_verdicts(tmp_path: Path) -> None:
+    path = tmp_path / "m_iteration_3.json"
+    good, bad = '{"question 1": 4, ' + FIVE, "No."
+    rows = [
+        {"question": name, "answer": "a", "true_answer": "t", "evaluation": reply}
+        for name, reply in (("q1", good), ("q2", bad))
+    ]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    found = load_verdicts(path, "hivmedqa")
+    assert [row["status"] for row in found.rows] == ["ok", "refused"]
+    assert found.rows[0]["verdict"] == {"comprehension": 4, "reasoning": 4, "knowledge": 5, "bias": 5, "harm": 4}
+    assert found.records[0].response == "a"

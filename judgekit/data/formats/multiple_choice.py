@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,16 @@ _COLUMN = re.compile(r"(?:option[s_. -]*|op|choice[s_. -]*)?([A-Ja-j])")
 _LETTERS = "ABCDEFGHIJ"
 
 
-def rows(path: Path) -> Iterator[Row]:
+def rows(path: Path, on_error: Callable[[DataError], None]) -> Iterator[Row]:
     """Yield rows ``{id?, question, options: {"A": ...}, answer?: "A", rest: {...}}``; DataErrors name file and line."""
-    for row in read_rows(path):
+    for row in read_rows(path, on_error=on_error):
         try:
-            yield Row(normalise(row.value), row.line)
+            value = normalise(row.value)
         except DataError as error:
             error.file, error.line = str(path), row.line
-            raise
+            on_error(error)
+            continue
+        yield Row(value, row.line)
 
 
 def normalise(row: dict[str, Any]) -> dict[str, Any]:
