@@ -1,0 +1,430 @@
+"""Reads triage input straight from a table: CSV, TSV, JSONL, Parquet or a DataFrame. Text stays text until it is needed."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from judgekit.analysis.cells import Cell, complete_by_rule, counted, default_complete_when, join_labels
+from judgekit.errors import DataError, InputError, StatisticsError
+
+__all__ = ["Columns", "Table", "read_table", "table_cells"]
+
+_TRUE = {"1", "1.0", "true", "yes"}
+_FALSE = {"0", "0.0", "false", "no"}
+_NO_SCORE = {
+    "", "na", "n/a", "nan", "null", "none", "-", "inf", "+inf", "-inf", "infinity", "-infinity",
+    "invalid", "refused", "truncated", "filtered", "error", "skipped", "unscored",
+}  # fmt: skip
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_QUESTIONS = ("question_id", "questionid", "question", "qid", "prompt_id", "promptid", "question_text", "query_id")
+_IDS = ("id", "record_id")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table mean what; None where there is none. Several `score` columns are several judges."""
+
+    label: str = "incomplete"
+    score: tuple[str, ...] = ("score",)
+    cluster: str | None = None
+    rater: str | None = None
+    id: str | None = None
+    sampling_probability: str | None = None
+    severity: str | None = None
+    by: str | None = None
+    label_is: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows as they were written, with the line where each begins (1-based; None for a DataFrame)."""
+
+    name: str
+    file: str | None
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
+    lines: list[int] | None
+    digest: str
+    notes: tuple[str, ...] = field(default=())
+
+    def fail(self, row: int, column: str, message: str, mend: str) -> DataError:
+        line = None if self.lines is None else self.lines[row]
+        where = column if line is not None else f"{column}, row {row + 1}"
+        return DataError(message, file=self.file, line=line, field=where, mend=mend)
+
+
+def read_table(source: Any) -> Table:
+    """Read a table without guessing any type.
+
+    Parameters
+    ----------
+    source : a path ending in .csv, .tsv, .jsonl or .parquet, or a pandas DataFrame.
+
+    Raises
+    ------
+    InputError, DataError : no such file, another kind of file, a broken row, a column named twice, or no row at all.
+    """
+    if hasattr(source, "columns") and hasattr(source, "to_dict"):
+        rows = source.to_dict(orient="records")
+        columns = tuple(str(name) for name in source.columns)
+        digest = hashlib.sha256(repr([columns, [list(row.values()) for row in rows]]).encode("utf-8")).hexdigest()
+        return Table("table", None, columns, [{str(k): v for k, v in row.items()} for row in rows], None, digest)
+    path = Path(source)
+    if not path.is_file():
+        raise InputError(
+            "no such file", file=str(path), mend="give a run folder, or a .csv, .tsv, .jsonl or .parquet table"
+        )
+    kind = path.suffix.lower()
+    if kind in (".csv", ".tsv"):
+        columns, rows, lines = _read_csv(path, "\t" if kind == ".tsv" else ",")
+    elif kind == ".jsonl":
+        columns, rows, lines = _read_jsonl(path)
+    elif kind == ".parquet":
+        import pandas
+
+        frame = pandas.read_parquet(path)
+        columns, rows, lines = tuple(frame.columns), frame.to_dict(orient="records"), None
+    else:
+        raise InputError(
+            f"cannot read a {kind or 'nameless'} file as a table", file=str(path), mend="use CSV, TSV, JSONL or Parquet"
+        )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Table(path.stem, str(path), columns, rows, lines, digest)
+
+
+def _read_csv(path: Path, delimiter: str) -> tuple[tuple[str, ...], list[dict[str, Any]], list[int]]:
+    rows, lines = [], []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, delimiter=delimiter, strict=True)
+            header = next(reader, None)
+            if not header:
+                raise DataError("the table is empty", file=str(path), mend="write a header line with column names")
+            names = tuple(name.strip() for name in header)
+            twice = [name for name, n in Counter(names).items() if n > 1]
+            if twice:
+                raise DataError(
+                    f"the column {twice[0]!r} is named twice", file=str(path), line=1, mend="rename one of them"
+                )
+            start = reader.line_num + 1
+            for cells in reader:
+                if cells and len(cells) != len(names):
+                    raise DataError(
+                        f"{len(cells)} fields where the header has {len(names)}",
+                        file=str(path),
+                        line=start,
+                        mend="mend this line",
+                    )
+                if cells:
+                    rows.append(dict(zip(names, cells, strict=True)))
+                    lines.append(start)
+                start = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"broken CSV: {error}", file=str(path), line=reader.line_num, mend="check the quotes") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8 text: {error.reason}", file=str(path), mend="save the table as UTF-8") from None
+    return names, rows, lines
+
+
+def _read_jsonl(path: Path) -> tuple[tuple[str, ...], list[dict[str, Any]], list[int]]:
+    rows, lines = [], []
+    names: dict[str, None] = {}
+    for line, text in enumerate(path.read_text("utf-8-sig").split("\n"), start=1):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise DataError(
+                f"not JSON: {error.msg}", file=str(path), line=line, mend="one JSON object a line"
+            ) from None
+        if not isinstance(row, dict):
+            raise DataError("not a JSON object", file=str(path), line=line, mend="one JSON object a line")
+        names |= dict.fromkeys(row)
+        rows.append(row)
+        lines.append(line)
+    return tuple(names), rows, lines
+
+
+def table_cells(
+    table: Table,
+    columns: Columns,
+    *,
+    higher_is_worse: bool = False,
+    join: str | None = None,
+    complete_when: str | None = None,
+) -> list[Cell]:
+    """Turn a table into one cell a score column, judge, rubric, data set, rater and stratum.
+
+    Columns named ``dataset``, ``rubric`` and ``judge`` split the rows; `columns.rater` gives a cell a rater, and `join` one more
+    that joins them.
+
+    Raises
+    ------
+    DataError : a missing column, a duplicate id, or a label, score or probability that cannot be read (with its line).
+    StatisticsError : questions repeat and no cluster is named.
+    """
+    _check_columns(table, columns)
+    label_is = _label_sense(table, columns)
+    cells: list[Cell] = []
+    for key, members in _split(table, columns).items():
+        dataset, rubric, judge, stratum = key
+        for column in columns.score:
+            name = judge if judge is not None else column
+            cells += _one(
+                table, columns, members, column, label_is, join, complete_when, (dataset, rubric, name, stratum)
+            )
+    return cells
+
+
+def _one(
+    table: Table,
+    columns: Columns,
+    members: list[int],
+    column: str,
+    label_is: str,
+    join: str | None,
+    complete_when: str | None,
+    key: tuple[str, str | None, str, str | None],
+) -> list[Cell]:
+    dataset, rubric, judge, stratum = key
+    ids = _ids(table, columns, members)
+    scores, missing = [], []
+    for row in members:
+        value, why = _score(table, row, column)
+        scores.append(value)
+        if why is not None:
+            missing.append(why)
+    labels = [_label(table, row, columns.label, label_is) for row in members]
+    base = Cell(
+        dataset=dataset,
+        rubric=rubric,
+        judge=judge,
+        rater=None,
+        ids=tuple(ids),
+        score=np.array(scores, dtype=np.float64),
+        label=np.array(labels, dtype=np.int8),
+        cluster=_clusters(table, columns, members),
+        severity=None
+        if columns.severity is None
+        else tuple(_text(table.rows[row].get(columns.severity)) for row in members),
+        weight=_weights(table, columns, members),
+        unscored=counted(missing),
+        stratum=None if columns.by is None else (columns.by, stratum or ""),
+        fixed=complete_by_rule(np.array(scores, dtype=np.float64), complete_when or default_complete_when(rubric)),
+    )
+    if columns.rater is None:
+        return [base]
+    raters = [_text(table.rows[row].get(columns.rater)) or "" for row in members]
+    names = tuple(dict.fromkeys(raters))
+    found = [
+        base.take([r == name for r in raters], rater=name, raters=(name,), unscored=_left(base, raters, name, missing))
+        for name in names
+    ]
+    return found if join is None else [*found, _joined(table, base, ids, raters, names, join)]
+
+
+def _left(base: Cell, raters: list[str], name: str, missing: list[str]) -> dict[str, int]:
+    reasons = iter(missing)
+    return counted(
+        [
+            why
+            for rater, s in zip(raters, base.score, strict=True)
+            if np.isnan(s) and (why := next(reasons)) and rater == name
+        ]
+    )
+
+
+def _joined(table: Table, base: Cell, ids: list[str], raters: list[str], names: tuple[str, ...], join: str) -> Cell:
+    if len(set(ids)) == len(ids) and len(names) > 1:
+        raise StatisticsError(
+            "raters cannot be joined: no id says which rows rate the same answer",
+            file=table.file,
+            mend="name the id column with --id",
+        )
+    first: dict[str, int] = {}
+    votes: dict[str, list[int]] = {}
+    for place, name in enumerate(ids):
+        first.setdefault(name, place)
+        votes.setdefault(name, [])
+        if base.label[place] >= 0:
+            votes[name].append(int(base.label[place]))
+        if not np.array_equal(base.score[place], base.score[first[name]], equal_nan=True):
+            raise DataError(
+                f"the answer {name!r} has two scores",
+                file=table.file,
+                mend="give every row of an answer the same score",
+            )
+    joined, notes = join_labels([votes[name] for name in first], join)
+    keep = np.zeros(len(ids), bool)
+    keep[list(first.values())] = True
+    whole = base.take(keep)
+    return whole.take(
+        np.ones(len(first), bool), label=np.array(joined, np.int8), rater=f"{join} of {len(names)}", raters=names, notes=tuple(notes),
+        severity=None,
+    )  # fmt: skip
+
+
+def _check_columns(table: Table, columns: Columns) -> None:
+    wanted = [columns.label, *columns.score]
+    wanted += [
+        c
+        for c in (
+            columns.cluster,
+            columns.rater,
+            columns.id,
+            columns.sampling_probability,
+            columns.severity,
+            columns.by,
+        )
+        if c
+    ]
+    for name in wanted:
+        if name not in table.columns:
+            raise DataError(
+                f"no column {name!r}", file=table.file, line=1 if table.lines is not None else None,
+                mend=f"the columns are {', '.join(table.columns)}",
+            )  # fmt: skip
+    if not table.rows:
+        raise DataError("the table has a header and no rows", file=table.file, mend="write one row an answer")
+
+
+def _label_sense(table: Table, columns: Columns) -> str:
+    name = columns.label.strip().lower().replace("-", "_").removeprefix("is_")
+    if columns.label_is is None and name in ("complete", "completeness"):
+        raise DataError(
+            f"does 1 in the column {columns.label!r} mean complete?", file=table.file, field=columns.label,
+            mend="say --label-is complete or --label-is incomplete",
+        )  # fmt: skip
+    return columns.label_is or "incomplete"
+
+
+def _split(table: Table, columns: Columns) -> dict[tuple[str, str | None, str | None, str | None], list[int]]:
+    taken = {columns.label, *columns.score, columns.rater, columns.by, columns.cluster}
+    parts: dict[tuple[str, str | None, str | None, str | None], list[int]] = {}
+    for index, row in enumerate(table.rows):
+        dataset, rubric, judge = (
+            _text(row.get(name)) if name in table.columns and name not in taken else None
+            for name in ("dataset", "rubric", "judge")
+        )
+        stratum = None if columns.by is None else _text(row.get(columns.by))
+        parts.setdefault((dataset or table.name, rubric, judge, stratum), []).append(index)
+    return parts
+
+
+def _ids(table: Table, columns: Columns, members: list[int]) -> list[str]:
+    name = columns.id or next((c for c in table.columns if c.strip().lower() in _IDS), None)
+    if name is None:
+        return [str(row + 1) for row in members]
+    seen: dict[tuple[str, str], int] = {}
+    ids = []
+    for row in members:
+        value = _text(table.rows[row].get(name)) or ""
+        ids.append(value)
+        rater = "" if columns.rater is None else _text(table.rows[row].get(columns.rater)) or ""
+        if columns.cluster == name:
+            continue
+        if (value, rater) in seen:
+            first = seen[value, rater]
+            where = f"line {table.lines[first]}" if table.lines is not None else f"row {first + 1}"
+            raise table.fail(
+                row, name, f"the id {value!r} was there before, on {where}",
+                f"give every answer its own id, or say --cluster {name} if it names the question (--rater COL if raters repeat it)",
+            )  # fmt: skip
+        seen[value, rater] = row
+    return ids
+
+
+def _clusters(table: Table, columns: Columns, members: list[int]) -> tuple[str, ...] | None:
+    if columns.cluster is not None:
+        values = []
+        for row in members:
+            value = _text(table.rows[row].get(columns.cluster))
+            if not value:
+                raise table.fail(row, columns.cluster, "no cluster", "say which question this answer belongs to")
+            values.append(value)
+        return tuple(values)
+    for name in table.columns:
+        if name.strip().lower() not in _QUESTIONS:
+            continue
+        keys = [
+            (_text(table.rows[row].get(name)), _text(table.rows[row].get(columns.rater)) if columns.rater else None)
+            for row in members
+        ]
+        repeated = [key for key, n in Counter(key for key in keys if key[0]).items() if n > 1]
+        if repeated:
+            raise StatisticsError(
+                f"{len(repeated)} questions in the column {name!r} have several answers, and answers to one question are not independent",
+                file=table.file, field=name, mend=f"say --cluster {name} (or another column that names the unit)",
+            )  # fmt: skip
+    return None
+
+
+def _weights(table: Table, columns: Columns, members: list[int]) -> Any:
+    name = columns.sampling_probability
+    if name is None:
+        return None
+    weights = []
+    for row in members:
+        text = _text(table.rows[row].get(name)) or ""
+        value = float(text) if _NUMBER.fullmatch(text) else float("nan")
+        if not 0 < value <= 1:
+            raise table.fail(
+                row,
+                name,
+                f"{text!r} is no sampling probability",
+                "a number in (0, 1]: how likely this answer was to be labelled",
+            )
+        weights.append(1 / value)
+    return np.array(weights)
+
+
+def _label(table: Table, row: int, column: str, label_is: str) -> int:
+    value = table.rows[row].get(column)
+    text = (_text(value) or "").lower()
+    if text == "":
+        return -1
+    if text not in _TRUE | _FALSE:
+        raise table.fail(
+            row,
+            column,
+            f"{value!r} is no label",
+            "write 1, 0, true, false, yes or no, or leave it empty if nobody labelled it",
+        )
+    return int((text in _TRUE) == (label_is == "incomplete"))
+
+
+def _score(table: Table, row: int, column: str) -> tuple[float, str | None]:
+    value = table.rows[row].get(column)
+    text = _text(value) or ""
+    if isinstance(value, bool):
+        return float(value), None
+    if text.lower() in _NO_SCORE:
+        return float("nan"), text.lower() or "empty"
+    if _NUMBER.fullmatch(text):
+        number = float(text)
+        return (number, None) if np.isfinite(number) else (float("nan"), "not finite")
+    raise table.fail(
+        row, column, f"{value!r} is no number", "write a number with a point, or leave it empty if there is no score"
+    )
+
+
+def _text(value: Any) -> str | None:
+    if value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return str(value).strip()
+
+
+def score_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """Score columns in the order given, each once."""
+    return tuple(dict.fromkeys(names))
