@@ -215,6 +215,7 @@ def _litellm() -> Any:
     """litellm, quiet: no price list from the network, no telemetry, callbacks, cache, retries or advice on the screen."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import logging
+    import warnings
 
     import litellm
 
@@ -225,6 +226,7 @@ def _litellm() -> Any:
     litellm.num_retries = None
     litellm.cache = None
     litellm.disable_hf_tokenizer_download = True
+    warnings.filterwarnings("ignore", message=r"Items? .*ReadOnly", category=UserWarning)  # about its own classes
     for name in ("callbacks", "input_callback", "success_callback", "failure_callback"):
         setattr(litellm, name, [])
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):

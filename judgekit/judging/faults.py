@@ -84,6 +84,7 @@ def _message(error: Exception) -> str:
     text = str(body) if body else str(getattr(error, "message", None) or error)
     while (shorter := _PREFIX.sub("", text, count=1)) != text and shorter:
         text = shorter
+    text = text.split("Traceback (most recent call last)")[0]
     return re.sub(r"\s+", " ", text).strip()[:1500] or type(error).__name__
 
 
