@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-__all__ = ["judge", "options_from", "running_options", "show_outcome"]
+__all__ = ["judge", "options_from", "running_options", "show_outcome", "show_plan"]
 
 RUNNING: list[Callable[[Any], Any]] = [
     click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
@@ -147,7 +147,7 @@ def show_plan(plan: Any, as_json: bool) -> None:
         )
 
 
-def show_outcome(outcome: Any, as_json: bool) -> None:
+def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
     """What a command left behind: one object, or a table with where the run is and what to type next."""
     if as_json:
         click.echo(json.dumps(outcome.to_dict(), ensure_ascii=False, allow_nan=False))
@@ -177,14 +177,9 @@ def show_outcome(outcome: Any, as_json: bool) -> None:
         resume = "stopped by the provider; what was done is kept, and the same command goes on"
     if resume is not None:
         click.echo(resume, err=True)
-    elif outcome.unscored:
-        click.echo("next: the same command tries error, invalid and skipped again; " + _triage(outcome))
     else:
-        click.echo("next: " + _triage(outcome))
-
-
-def _triage(outcome: Any) -> str:
-    return f"judgekit triage {outcome.run} --recall 0.9"
+        again = "the same command tries error, invalid and skipped again; " if outcome.unscored else ""
+        click.echo(f"next: {again}{then or f'judgekit triage {outcome.run} --recall 0.9'}")
 
 
 def _row(row: Any, with_set: bool) -> list[str]:
