@@ -45,6 +45,8 @@ class Cell:
     stratum: tuple[str, str] | None = None
     raters: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    named: bool = True  # False: ids are row numbers, which say nothing about another table
+    higher_is_worse: bool | None = None  # what the rubric file declares; None leaves it to the caller
 
     @property
     def scored(self) -> npt.NDArray[np.bool_]:
@@ -76,7 +78,7 @@ class Cell:
             name: getattr(self, name)
             for name in (
                 *("dataset", "rubric", "judge", "rater", "fingerprint"),
-                *("unscored", "stratum", "raters", "notes"),
+                *("unscored", "stratum", "raters", "notes", "named", "higher_is_worse"),
             )
         }
         return Cell(**(kept | picked | changes))
@@ -87,7 +89,7 @@ def join_labels(votes: Sequence[Sequence[int]], how: str) -> tuple[list[int], li
 
     Parameters
     ----------
-    how : ``majority`` (a tie counts as incomplete, the careful side, and is counted in the notes) or ``worst`` (incomplete
+    how : ``majority`` (a tie is no label, and is counted in the notes) or ``worst`` (incomplete
         when any rater says so).
 
     Raises
@@ -110,8 +112,8 @@ def join_labels(votes: Sequence[Sequence[int]], how: str) -> tuple[list[int], li
         raise StatisticsError(f"no way to join raters is called {how!r}", mend=f"one of {', '.join(JOINS)}")
     ties = sum(1 for some in votes if some and 2 * sum(some) == len(some))
     if ties:
-        notes.append(f"{ties} records where the raters tie count as incomplete")
-    return [-1 if not some else int(2 * sum(some) >= len(some)) for some in votes], notes
+        notes.append(f"{ties} records where the raters tie have no label")
+    return [-1 if 2 * sum(some) == len(some) else int(2 * sum(some) > len(some)) for some in votes], notes
 
 
 def default_complete_when(rubric: str | None) -> str | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from judgekit.analysis.cells import Cell
 
-__all__ = ["few_criteria", "oracle_criteria", "partial_labels", "same_model"]
+__all__ = ["few_criteria", "oracle_criteria", "own_answers", "partial_labels", "same_model"]
 
 MANY = 0.2
 FEW = 2
@@ -61,6 +61,15 @@ def same_model(judge: str | None, raters: Sequence[str | None]) -> str | None:
         if rater and names & _names(rater):
             return rater
     return None
+
+
+def own_answers(judge: str | None, writers: Sequence[object]) -> int:
+    """How many answers the judge's own model wrote; judges favour themselves."""
+    return (
+        0
+        if judge is None
+        else sum(1 for name in writers if isinstance(name, str) and name and same_model(judge, [name]))
+    )
 
 
 def _names(model: str) -> set[str]:

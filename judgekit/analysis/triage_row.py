@@ -49,7 +49,6 @@ class Choices:
     unscored: str = "drop"
     threshold: float | None = None
     threshold_from: str | None = None
-    use_clusters: bool = True
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,10 @@ def render(found: Triage, width: int = 110) -> str:
             console.print(Text("    " + line))
         for note in row.values["notes"]:
             console.print(Text("    - " + note))
+    for line in _pairs(found):
+        console.print(Text(line))
+    for line in found.left_out:
+        console.print(Text(line))
     console.print()
     console.print(Text(found.signature, overflow="fold"))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
@@ -67,7 +71,6 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
     rows = list(enumerate(found.operating_points, start=1))
     choices = found.choices
     aim = f"recall >= {choices.recall_text}" if choices.threshold is None else f"threshold {choices.threshold:g}"
-    sign = ">=" if choices.higher_is_worse else "<="
     discrimination = [
         [
             f"[{number}] {row.name}",
@@ -83,7 +86,7 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
     points = [
         [
             f"[{number}]",
-            "-" if row.point.threshold is None else f"{sign} {row.point.threshold:g}",
+            "-" if row.point.threshold is None else f"{row.values['flag_if'].split()[1]} {row.point.threshold:g}",
             _of(row.point.caught, row.point.n_incomplete),
             _percent(row.values["recall"]),
             _of(row.point.flagged, row.point.n),
@@ -134,6 +137,24 @@ def _extras(row: Row) -> list[str]:
             f"with probability {hope.chance_under_target:.2f}."
         )
     return lines + list(row.extra.get("lines", []))
+
+
+def _pairs(found: Triage) -> list[str]:
+    pairs = found.pairs() if 1 < len(found.operating_points) <= 12 else []
+    if not pairs:
+        return []
+    lines = ["", f"AUC compared two by two over common records (paired DeLong; {len(pairs)} comparisons, Bonferroni)"]
+    for pair in pairs:
+        one = pair.found
+        name = f"{pair.first} minus {pair.second}" + (f" ({pair.rater})" if pair.rater else "")
+        if one.difference is None or one.p is None:
+            lines.append(f"  {name}: {_number(one.difference, 3)}, n = {one.n}; no test: {one.reason}")
+            continue
+        span = f"{one.low:+.3f} to {one.high:+.3f}"
+        lines.append(
+            f"  {name}: {one.difference:+.3f} ({span}), n = {one.n}, p = {one.p:.4f}, times {pair.family}: {pair.p_bonferroni:.4f}"
+        )
+    return lines
 
 
 def _number(value: Any, digits: int) -> str:

@@ -29,9 +29,14 @@ __all__ = ["triage"]
 @click.option("--cluster", metavar="COL", help="Column that names the question; needed when questions repeat.")
 @click.option("--id", "id_", metavar="COL", help="Column of the answer's id. [id, record_id]")
 @click.option(
-    "--rater", metavar="COL", help="Table: column of the rater, one row a rater. Run: a rater's name, or 'each'."
+    "--rater",
+    metavar="COL",
+    help="Table: column of the rater, one row a rater. Run: a name, 'each', or a join (majority, worst, mean).",
 )
-@click.option("--join", type=click.Choice(["majority", "worst"]), help="Also join the raters, in this way.")
+@click.option("--join", type=click.Choice(["majority", "worst"]), help="Table: also join the raters, in this way.")
+@click.option("--dataset", multiple=True, help="Run: only this data set.")
+@click.option("--rubric", multiple=True, help="Run: only this rubric.")
+@click.option("--judge", multiple=True, help="Run: only this judge.")
 @click.option(
     "--sampling-probability", metavar="COL", help="How likely an answer was to be labelled; weights by the inverse."
 )
@@ -50,6 +55,12 @@ __all__ = ["triage"]
     type=float,
     help="A threshold that was set beforehand (inclusive); nothing is chosen on these records.",
 )
+@click.option(
+    "--certify",
+    metavar="CONFIDENCE",
+    help="Certify a threshold, with a confidence such as 0.95, on half of the questions.",
+)
+@click.option("--calibration", metavar="RUN|TABLE", help="Other records that choose the thresholds.")
 @click.option("--picture", metavar="FILE", help="Draw ROC and workload against recall (PNG, SVG or PDF).")
 @click.option("--details", is_flag=True, help="With --json: add what the rows have no field for.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")

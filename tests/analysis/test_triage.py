@@ -243,8 +243,8 @@ def test_worst_of_three_raises_the_prevalence() -> None:
     assert len(votes) == 1000
     assert sum(join_labels(votes, "worst")[0]) == 271
     assert join_labels([[1, 0], [0], []], "majority") == (
-        [1, 0, -1],
-        ["1 records where the raters tie count as incomplete"],
+        [-1, 0, -1],
+        ["1 records where the raters tie have no label"],
     )
 
 
