@@ -250,7 +250,7 @@ def test(name: str, model: str, api_base: str | None, out: str | None, as_json: 
             dataset=f"{compiled.name}-checks",
             out=out or str(Path(folder) / "run"),
         )
-        rows = {str(row["record_id"]): row for row in run.latest().to_dict("records")}
+        rows: dict[str, Any] = {str(row["record_id"]): row for row in run.latest().to_dict("records")}
     results = [_result(compiled, i, rows.get(record.id, {})) for i, record in enumerate(records)]
     passed, failed, unscored = (sum(each["holds"] is value for each in results) for value in (True, False, None))
     if as_json:
