@@ -108,6 +108,7 @@ def judge(
     Exit: 0 all scored, 3 some unscored, 4 stopped at the budget, 5 provider, 130 interrupted.
     """
     from judgekit.data import load_records
+    from judgekit.errors import InputError
     from judgekit.judging.api import specs_for
     from judgekit.judging.plan import make_plan
     from judgekit.judging.run import run_judges
@@ -115,6 +116,13 @@ def judge(
 
     options, sampling = options_from(given)
     compiled = [load_rubric(name) for name in rubrics]
+    for rubric in compiled:
+        if rubric.output == "text":
+            raise InputError(
+                f"{rubric.name} writes texts and gives no verdict",
+                file=None if rubric.path is None else str(rubric.path),
+                mend=f"judgekit answer {data} --writer {rubric.name} --model M --out FILE",
+            )
     records = load_records(data, card=card, dataset=dataset)
     known = {records.name: {record.id for record in records}}
     if limit is not None:
