@@ -251,17 +251,12 @@ def test(name: str, model: str, api_base: str | None, out: str | None, as_json: 
             out=out or str(Path(folder) / "run"),
             quiet=True,
         )
-<<<<<<< HEAD
         frame = run.latest()
         frame = frame[(frame["rubric"] == compiled.name) & (frame["judge"] == model)]
         rows = {(row["record_id"], row["record_hash"]): row for row in frame.to_dict("records")}
     results = [
         _result(compiled, i, rows.get((record.id, record.fingerprint()), {})) for i, record in enumerate(records)
     ]
-=======
-        rows: dict[str, Any] = {str(row["record_id"]): row for row in run.latest().to_dict("records")}
-    results = [_result(compiled, i, rows.get(record.id, {})) for i, record in enumerate(records)]
->>>>>>> runs
     passed, failed, unscored = (sum(each["holds"] is value for each in results) for value in (True, False, None))
     if as_json:
         body = {
