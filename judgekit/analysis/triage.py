@@ -85,6 +85,9 @@ def triage(
     dataset: str | Sequence[str] = (),
     rubric: str | Sequence[str] = (),
     judge: str | Sequence[str] = (),
+    metric: str | Sequence[str] = (),
+    construct: str | None = None,
+    complete_value: str | Sequence[str] = (),
     id: str | None = None,
     sampling_probability: str | None = None,
     severity: str | None = None,
@@ -107,7 +110,9 @@ def triage(
     cluster : column that names what counts as one unit. Needed when a question repeats.
     rater, join, id : tables with a row a rater: its column, how raters are also joined (majority, worst), the id column. In a
         run `rater` is a name, ``each``, or a way to join (majority, worst, mean); by default the card's join.
-    dataset, rubric, judge : keep only these of a run.
+    dataset, rubric, judge : keep only these of a run. metric : local metrics of a run to treat as scores too, or ``all``.
+    construct, complete_value : whose labels of a run (the rubric's own construct by default), and which of their values mean
+        complete where labels hold a value and no verdict (``Entailment``).
     sampling_probability : column in (0, 1]: how likely a record was to be labelled; weights by its inverse.
     severity : column with the severity of what is missing.
     complete_when : the judge's own fixed threshold, such as ``>= 4``, for F1, precision and recall of its verdict.
@@ -128,7 +133,17 @@ def triage(
     scores = tuple(dict.fromkeys([score] if isinstance(score, str) else score))
     loader = _Loader(
         Columns(label, scores, cluster, rater, id, sampling_probability, severity, by, label_is),
-        Selection(rater or join, by, _names(dataset), _names(rubric), _names(judge), complete_when),
+        Selection(
+            rater or join,
+            by,
+            _names(dataset),
+            _names(rubric),
+            _names(judge),
+            complete_when,
+            construct,
+            _names(complete_value),
+            _names(metric) if metric != "all" else None,
+        ),
         join,
     )
     cells, name, left = loader.load(source)

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-store_module = pytest.importorskip("judgekit.runs.store")  # until the store lands on this branch
-RunStore, open_run = store_module.RunStore, store_module.open_run
-
 from judgekit.analysis.triage import triage
 from judgekit.cli.app import main
 from judgekit.errors import StatisticsError
 from judgekit.records import Criterion, Label, Record
 from judgekit.runs import model
 from judgekit.runs.model import Judgement
+
+store_module = pytest.importorskip("judgekit.runs.store")  # until the store lands on this branch
+RunStore, open_run = store_module.RunStore, store_module.open_run
 
 RUBRIC = {
     "name": "analytical-rubric", "ask": "a" * 8, "score_fp": "s" * 8, "version": "1", "title": None, "construct": "completeness",
