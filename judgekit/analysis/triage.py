@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit import __version__
 from judgekit.analysis.cells import Cell
-from judgekit.analysis.selection import Columns, Selection
+from judgekit.analysis.sources import make_loader
 from judgekit.analysis.triage_row import FIELDS, UNSCORED, Choices, Row, make_row
 from judgekit.errors import StatisticsError, UsageError
 
@@ -97,6 +97,7 @@ def triage(
     threshold: float | None = None,
     certify: str | float | Fraction | None = None,
     calibration: Any = None,
+    screen: str | Path | None = None,
 ) -> Triage:
     """Find the threshold that catches a share of the incomplete answers, and what is left to read.
 
@@ -122,6 +123,8 @@ def triage(
     certify : confidence, such as 0.95, of a threshold whose recall is certified; half of the questions (by a hash) choose it, and
         it is reported on the others; or `calibration` chooses and all of `source` reports.
     calibration : another run or table, judged in the same way over other questions; it chooses the thresholds.
+    screen : file that `judgekit screen` wrote; its score is triaged instead of its parts, and it refuses other rubrics, judges or
+        metrics than its own, and the records that made it.
 
     Raises
     ------
@@ -130,63 +133,25 @@ def triage(
     """
     choices = make_choices(recall, higher_is_worse=higher_is_worse, unscored=unscored, threshold=threshold)
     sure = None if certify is None else read_confidence(certify)
-    scores = tuple(dict.fromkeys([score] if isinstance(score, str) else score))
-    loader = _Loader(
-        Columns(label, scores, cluster, rater, id, sampling_probability, severity, by, label_is),
-        Selection(
-            rater or join,
-            by,
-            _names(dataset),
-            _names(rubric),
-            _names(judge),
-            complete_when,
-            construct,
-            _names(complete_value),
-            _names(metric) if metric != "all" else None,
-        ),
-        join,
-    )
-    cells, name, left = loader.load(source)
-    if calibration is None:
-        return triage_cells(cells, choices, name, left, certify=sure)
-    others, other_name, _ = loader.load(calibration)
-    return triage_cells(cells, choices, name, left, certify=sure, calibration=(others, other_name))
+    loader = make_loader(
+        label=label, label_is=label_is, score=score, cluster=cluster, rater=rater, join=join, id=id,
+        sampling_probability=sampling_probability, severity=severity, complete_when=complete_when, by=by, dataset=dataset,
+        rubric=rubric, judge=judge, metric="all" if screen is not None else metric, construct=construct, complete_value=complete_value,
+    )  # fmt: skip
+    here = loader.load(source)
+    there = None if calibration is None else loader.load(calibration)
+    cells, others = here.cells, None if there is None else there.cells
+    left = here.left_out
+    if screen is not None:
+        from judgekit.analysis.screen import apply_screen, read_screen
 
-
-@dataclass(frozen=True)
-class _Loader:
-    """Loads the source and its calibration in the same way."""
-
-    columns: Columns
-    selection: Selection
-    join: str | None
-
-    def load(self, source: Any) -> tuple[list[Cell], str, list[str]]:
-        if _is_run(source):
-            from judgekit.analysis.triage_run import run_cells
-
-            if isinstance(source, str | Path):
-                from judgekit.runs.store import open_run
-
-                source = open_run(source)
-            cells, left = run_cells(source, self.selection)
-            return cells, f"run {Path(source.path).name}", left
-        from judgekit.analysis.tables import read_table
-        from judgekit.analysis.triage_table import table_cells
-
-        table = read_table(source)
-        cells = table_cells(table, self.columns, join=self.join, complete_when=self.selection.complete_when)
-        return cells, f"{table.name}@{table.digest[:12]}", []
-
-
-def _names(some: str | Sequence[str]) -> tuple[str, ...]:
-    return (some,) if isinstance(some, str) else tuple(some)
-
-
-def _is_run(source: Any) -> bool:
-    if hasattr(source, "latest") and hasattr(source, "judgements"):
-        return True
-    return isinstance(source, str | Path) and Path(source).is_dir()
+        found = read_screen(screen)
+        cells, left = apply_screen(found, cells), []
+        others = None if others is None else apply_screen(found, others)
+        if higher_is_worse:
+            raise UsageError("a screen has a direction of its own", field="higher-is-worse", mend="leave it out")
+    chosen = None if others is None or there is None else (others, there.name)
+    return triage_cells(cells, choices, here.name, left, certify=sure, calibration=chosen)
 
 
 def read_confidence(text: str | float | Fraction) -> Fraction:

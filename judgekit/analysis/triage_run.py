@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["run_cells"]
 
 EACH = "each"
+_HASH = "\x00hash"  # carries the content's hash beside the inputs, under a name that no field can have
 
 
 @dataclass(frozen=True)
@@ -213,6 +214,7 @@ def _cell(
         label=incomplete,
         fingerprint=ask,
         cluster=tuple(record.cluster_id for record in records),
+        hashes=tuple(str(record.inputs[_HASH]) for record in records),
         rule=np.array([s.rule for s in mine], dtype=bool),
         fixed=fixed,
         severity=tuple(_severity(record, x) for record, x in zip(records, said, strict=True)),
@@ -333,7 +335,7 @@ def _records(run: Any, selection: Selection) -> dict[tuple[str, str], Record]:
                 "criteria": row.criteria or [],
                 "labels": labels[row.dataset, row.record_id],
                 "meta": row.meta or {},
-                "inputs": row.inputs or {},
+                "inputs": (row.inputs or {}) | {_HASH: row.hash},
             }
         )
     return found

@@ -66,6 +66,8 @@ class CrossFit:
     parts: tuple[float | None, ...]
     recall: float | None
     workload: float | None
+    part_recalls: tuple[float, ...]
+    part_workloads: tuple[float, ...]
     chosen: tuple[int, ...]
     folds: int
     pairs: int
@@ -88,6 +90,8 @@ class ScreenResult:
     difference_interval: Interval | None = None
     recall_interval: Interval | None = None
     workload_interval: Interval | None = None
+    part_intervals: tuple[Interval, ...] = ()
+    part_workload_intervals: tuple[Interval, ...] = ()
     apparent: float | None = None
     beats_best: bool | None = None
     descriptive: bool = True
@@ -117,7 +121,7 @@ def fit_screen(label: Any, parts: Any, kind: str, *, ridge: float = RIDGE) -> Sc
     x = np.asarray(parts, dtype=np.float64)
     centre, spread = x.mean(axis=0), x.std(axis=0)
     spread = np.where(spread > 1e-12 * (1 + np.abs(centre)), spread, 1.0)
-    width = x.shape[1]
+    width = int(x.shape[1])
     if kind == KINDS[0]:
         return ScreenModel(kind, tuple(centre.tolist()), tuple(spread.tolist()), (1 / width,) * width if width else ())
     complete = 1.0 - np.asarray(label, dtype=np.float64)
@@ -168,14 +172,14 @@ def cross_fit(
     if k < 2:
         return None
     fold = cluster_folds(y, compact, k, rng)
-    held, best, read = np.empty(y.size), np.empty(y.size), np.zeros(y.size, dtype=bool)
+    held, best, read = np.empty(y.size), np.empty(y.size), np.ones(y.size, dtype=bool)
+    alone = np.ones(x.shape, dtype=bool)
     chosen = []
     for name in range(k):
         test = fold == name
         train = ~test
         if not y[train].any() or y[train].all():
             held[test] = best[test] = 0.0
-            read[test] = True
             continue
         model = fit_screen(y[train], x[train], kind)
         held[test] = model(x[test])
@@ -183,8 +187,9 @@ def cross_fit(
         pick = int(np.argmax(looks)) if looks else -1
         chosen.append(pick)
         best[test] = x[test, pick] if looks else 0.0
-        limit = operating_point(y[train], model(x[train]), recall).threshold
-        read[test] = held[test] <= limit if limit is not None else True
+        read[test] = held[test] <= _limit(y[train], model(x[train]), recall)
+        for j in range(x.shape[1]):
+            alone[test, j] = x[test, j] <= _limit(y[train], x[train, j], recall)
     value, pairs = within_fold_auc(y, held, fold)
     single, _ = within_fold_auc(y, best, fold)
     return CrossFit(
@@ -194,10 +199,17 @@ def cross_fit(
         parts=tuple(within_fold_auc(y, x[:, j], fold)[0] for j in range(x.shape[1])),
         recall=float(read[y].mean()),
         workload=float(read.mean()),
+        part_recalls=tuple(alone[y].mean(axis=0).tolist()),
+        part_workloads=tuple(alone.mean(axis=0).tolist()),
         chosen=tuple(chosen),
         folds=k,
         pairs=pairs,
     )
+
+
+def _limit(label: Bools, score: Floats, recall: str | Fraction) -> float:
+    threshold = operating_point(label, score, recall).threshold
+    return np.inf if threshold is None else threshold
 
 
 def screen(
@@ -234,11 +246,15 @@ def screen(
         reason = "a screen needs two questions with incomplete and two with complete answers"
         return ScreenResult(None, y.size, int(y.sum()), None, reason=reason)
 
+    width = int(x.shape[1])
+
     def again(rows: Ints) -> tuple[float | None, ...]:
         found = cross_fit(y[rows], x[rows], codes[rows], kind, chance, folds=folds, recall=recall)
         if found is None:
-            return (None,) * 5
-        return found.auc, found.best, found.difference, found.recall, found.workload
+            return (None,) * (5 + 2 * width)
+        head: tuple[float | None, ...] = (found.auc, found.best, found.difference, found.recall, found.workload)
+        rest: tuple[float | None, ...] = (*found.parts, *found.part_workloads)
+        return head + rest
 
     drawn = cluster_bootstrap(again, codes, y.size, chance, repeats=repeats)
     spans = [percentile_interval(values, asked=repeats) for values in drawn]
@@ -253,6 +269,8 @@ def screen(
         difference_interval=spans[2],
         recall_interval=spans[3],
         workload_interval=spans[4],
+        part_intervals=tuple(spans[5 : 5 + width]),
+        part_workload_intervals=tuple(spans[5 + width :]),
         apparent=auc(y, fit_screen(y, x, kind)(x)).value,
         beats_best=None if low is None else low > 0,
         descriptive=small,
