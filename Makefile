@@ -45,9 +45,8 @@ test-metrics: metrics  ## the tests of the local metrics, with their models
 	@$(PY) -m pytest tests/metrics tests/test_packaging.py $(ARGS)
 
 lint: setup  ## ruff and mypy
-	@$(PY) -m ruff check .
-	@$(PY) -m ruff format --check .
-	@$(PY) -m mypy
+	@failed=0; \
+	for tool in 'ruff check .' 'ruff format --check .' mypy; do $(PY) -m $$tool || failed=1; done; exit $$failed
 
 format: setup  ## mend what ruff can mend
 	@$(PY) -m ruff check --fix .

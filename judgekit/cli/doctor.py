@@ -56,6 +56,8 @@ def examine(runs: Path) -> dict[str, Any]:
     dict with ``findings``, a list of ``{"level": "error" | "warning", "message", "mend"}``, and ``ok``, False where one
     of them is an error. Sizes are bytes. What cannot be told is None.
     """
+    from judgekit.judging.weights import cache_folder
+
     findings: list[dict[str, str]] = []
     packages = _packages(findings)
     _impostors(findings)
@@ -68,7 +70,7 @@ def examine(runs: Path) -> dict[str, Any]:
         "gpus": _gpus(findings),
         **packages,
         "models": _models(),
-        "cache": _folder(_cache_folder(), "cache", findings),
+        "cache": _folder(cache_folder(), "cache", findings),
         "runs": _folder(runs, "runs", findings),
         "keys": _keys(findings),
         "proxies": _proxies(findings),
@@ -252,24 +254,16 @@ def _gpus(findings: list[dict[str, str]]) -> list[dict[str, Any]]:
 # --- folders, weights
 
 
-def _cache_folder() -> Path:
-    """Where weights and built files are kept: $JUDGEKIT_CACHE, else judgekit/ in the user's cache folder."""
-    if place := os.environ.get("JUDGEKIT_CACHE"):
-        return Path(place).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "judgekit"
-
-
 def _models() -> dict[str, Any]:
-    place = _cache_folder()
-    found = sorted(place.rglob("*.gguf")) if place.is_dir() else []
-    name = "smollm2-135m"
-    here = next((path for path in found if name in path.name.lower()), None)
+    from judgekit.judging.weights import KNOWN, is_here, weights_path
+
     return {
         f"local/{name}": {
-            "present": here is not None,
-            "path": None if here is None else str(here),
+            "present": is_here(weights),
+            "path": str(weights_path(weights)),
             "fetch": f"judgekit models fetch {name}",
         }
+        for name, weights in KNOWN.items()
     }
 
 

@@ -66,6 +66,7 @@ class SourceFile(_Strict):
     bytes: int | None = Field(None, ge=1)
     sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
     about: str | None = None
+    shape: str | None = None
 
 
 class CriteriaSpec(_Strict):
@@ -179,14 +180,18 @@ class Filter(_Strict):
 
 
 class Shape(_Strict):
-    """One form that a data set's files come in: which keys a row has, and how it becomes a record."""
+    """One form that a data set's files come in: which keys a row has, and how it becomes a record.
+
+    `native` rows name Record fields themselves, as without a card. With `merge`, rows of the same id are ratings of one record.
+    """
 
     about: str | None = None
     has: list[str] = []
     rows: Path_ | None = None
     where: list[Filter] = []
     merge: bool = False
-    fields: dict[Literal["id", "question", "response", "reference", "options", "answer", "cluster"], Path_]
+    native: bool = False
+    fields: dict[Literal["id", "question", "response", "reference", "options", "answer", "cluster"], Path_] = {}
     criteria: CriteriaSpec | None = None
     inputs: dict[str, Path_] = {}
     meta: dict[str, Path_] = {}
@@ -197,7 +202,9 @@ class Shape(_Strict):
 
     @model_validator(mode="after")
     def _has_id(self) -> Shape:
-        if "id" not in self.fields:
+        if self.native and (self.fields or self.labels or self.criteria or self.meta or self.inputs):
+            raise ValueError("native rows are records already: take out fields, criteria, labels, meta and inputs")
+        if not self.native and "id" not in self.fields:
             raise ValueError("fields needs id")
         return self
 
@@ -214,7 +221,7 @@ class CardSpec(_Strict):
     labels_by: str | None = None
     notes: list[str] = []
     source: list[SourceFile] = []
-    by_hand: str | None = None
+    bundled: str | None = None
     prepare: str | None = None
     format: str | None = None
     shapes: dict[str, Shape] = Field(min_length=1)
@@ -306,6 +313,10 @@ def load_card(card: str | Path | Card) -> Card:
         for place in list(lines):
             if place and place[0] in inner:
                 lines[("shapes", "rows", *place)] = lines[place]
+    for name, item in (value["shapes"] if isinstance(value["shapes"], dict) else {}).items():
+        here = ("shapes", name, "labels")
+        if isinstance(item, dict) and isinstance(item.get("labels"), dict):  # one map stands for a list of one
+            lines |= {(*here, "0", *place[3:]): line for place, line in lines.items() if place[:3] == here}
     try:
         spec = CardSpec.model_validate(value)
     except ValidationError as error:
@@ -319,7 +330,7 @@ def load_card(card: str | Path | Card) -> Card:
 
 def _translated(error: ValidationError, file: str, lines: dict[tuple[str, ...], int]) -> DataError:
     first = max(error.errors(include_url=False), key=lambda item: item["type"] == "extra_forbidden")
-    place = tuple(str(part) for part in first["loc"] if not str(part).startswith("function-"))
+    place = tuple(str(part) for part in first["loc"] if str(part) != "[key]")
     known = place
     while known and known not in lines:
         known = known[:-1]
@@ -341,6 +352,7 @@ def _translated(error: ValidationError, file: str, lines: dict[tuple[str, ...], 
 def _keys_beside(place: tuple[str, ...]) -> list[str]:
     """Keys that the map around an unknown key may have."""
     model: Any = CardSpec
+    flat = list(_FLAT) if len(place) == 1 else []
     for part in place[:-1]:
         step = {
             "shapes": Shape,
@@ -354,4 +366,4 @@ def _keys_beside(place: tuple[str, ...]) -> list[str]:
             "fraction": Fraction,
         }
         model = step.get(part, model)
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return [*(field.alias or name for name, field in model.model_fields.items()), *flat]

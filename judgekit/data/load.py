@@ -9,6 +9,7 @@ from typing import Any
 
 from judgekit.data.build import Problems, build, split_columns
 from judgekit.data.cards import Card, format_module, load_card
+from judgekit.data.fetch import locate_name
 from judgekit.data.labels import check_raters
 from judgekit.data.mapping import Mapper
 from judgekit.data.model import RecordSet
@@ -26,7 +27,7 @@ def load_records(
 
     Parameters
     ----------
-    path : a file (JSONL, JSON list, CSV, TSV, Parquet; ``.gz`` too), a list of dicts or Records, a pandas DataFrame or a
+    path : the name of a data set that is bundled or fetched (``judgekit data list``), a file (JSONL, JSON list, CSV, TSV, Parquet; ``.gz`` too), a list of dicts or Records, a pandas DataFrame or a
         Hugging Face Dataset (one split).
     card : a card's name in the library's ``datasets/``, a card file, or a Card: how the source's fields become records.
         Without one, JSON objects and table columns name Record fields themselves.
@@ -54,6 +55,7 @@ def read_source(
         raise DataError(f"limit must be at least 1, not {limit}", field="limit", mend="leave it out to take all")
     if isinstance(source, RecordSet) and card is None and dataset is None:
         return source if limit is None else source[:limit]
+    source, card = _by_name(source, card)
     file = str(source) if isinstance(source, str | Path) else None
     found = load_card(card) if card is not None else None
     mapper = Mapper(found, file) if found is not None else None
@@ -88,8 +90,17 @@ def read_source(
     return RecordSet(out, name=dataset or _name(source, mapper), card=found, path=file, notes=notes)
 
 
+def _by_name(source: Any, card: str | Path | Card | None) -> tuple[Any, str | Path | Card | None]:
+    """A data set's name, where no file has it, stands for the example or the fetched file of its card."""
+    if isinstance(source, str) and card is None and not Path(source).exists():
+        place = locate_name(source)
+        if place is not None:
+            return place
+    return source, card
+
+
 def _direct(source: Any, file: str | None, problems: Problems) -> Iterator[tuple[Record, int]]:
-    for number, (row, table) in enumerate(_rows(source, None), 1):
+    for number, (row, table) in enumerate(_rows(source, None, problems), 1):
         if isinstance(row, Record):
             yield row, number
             continue
@@ -102,7 +113,7 @@ def _direct(source: Any, file: str | None, problems: Problems) -> Iterator[tuple
 
 
 def _mapped(source: Any, mapper: Mapper, file: str | None, problems: Problems) -> Iterator[tuple[Record, int]]:
-    for row, _ in _rows(source, mapper.card):
+    for row, _ in _rows(source, mapper.card, problems):
         if isinstance(row, Record):
             raise DataError("a card reads rows, and these are Records already", mend="leave the card out")
         try:
@@ -169,7 +180,7 @@ def _name(source: Any, mapper: Mapper | None) -> str:
     return "records"
 
 
-def _rows(source: Any, card: Card | None) -> Iterator[tuple[Row | Record, bool]]:
+def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[Row | Record, bool]]:
     """Rows of any source, and whether they are a table's rows, whose columns map by name."""
     if isinstance(source, str | Path):
         kind = card.spec.format if card is not None else None
@@ -179,7 +190,7 @@ def _rows(source: Any, card: Card | None) -> Iterator[tuple[Row | Record, bool]]
             return
         kind = kind or format_of(source)
         table = kind in ("csv", "tsv", "parquet")
-        for row in read_rows(source, kind):
+        for row in read_rows(source, kind, problems.add):
             yield (Row(_plain(row.value), row.line) if kind == "parquet" else row), table
     elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas DataFrame
         for number, value in enumerate(source.to_dict("records"), 1):

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
-from judgekit.data.build import build
+from judgekit.data.build import build, split_columns
 from judgekit.data.cards import Card, LabelSpec, Shape, TruthSpec
 from judgekit.data.labels import PREFIX, criteria_majority, fraction, joined, meets, raters
 from judgekit.data.source import Row
@@ -122,6 +122,8 @@ class Mapper:
     def record(self, row: Row) -> Record:
         """The record of one row, with its raters' labels (not yet joined: more rows may follow for the same record)."""
         shape = self.shape()
+        if shape.native:
+            return build(split_columns(row, self.file) if row.textual else row.value, self.file, row.line)
         value: dict[str, Any] = {}
         name: str
         for name, path in shape.fields.items():

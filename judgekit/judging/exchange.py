@@ -109,6 +109,8 @@ class Unfinished:
     def reply(self, status: str, reason: str | None = None, verdict: dict[str, Any] | None = None) -> Reply:
         if len(self.attempts) > 1 and "reasked" not in self.flags:
             self.flags.append("reasked")
+        # a request that is refused as it stands is not billed; what a filter stopped may be
+        free = not self.usages and status == "error"
         return Reply(
             status=status,
             text=self.text,
@@ -117,9 +119,9 @@ class Unfinished:
             flags=list(self.flags),
             attempts=list(self.attempts),
             effective=self.effective,
-            tokens_in=total([usage.tokens_in for usage in self.usages]),
-            tokens_out=total([usage.tokens_out for usage in self.usages]),
-            cost=total_cost([usage.cost for usage in self.usages]),
+            tokens_in=0 if free else total([usage.tokens_in for usage in self.usages]),
+            tokens_out=0 if free else total([usage.tokens_out for usage in self.usages]),
+            cost=0.0 if free else total_cost([usage.cost for usage in self.usages]),
             latency_s=round(self.seconds, 4) if self.usages else None,
         )
 

@@ -7,6 +7,7 @@ the same reply, whatever was asked before it. A prompt that does not fit the con
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -84,9 +85,15 @@ class LocalServer:
             raise MissingDependency(f"the package xllamacpp cannot be loaded: {error}", mend=_INSTALL) from error
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
-        for name, value in {**_SETTINGS, "n_ctx": local.weights.context}.items():
-            if hasattr(params, name):  # names come and go with the engine's versions; its defaults are the same in spirit
+        for name, value in {**_SETTINGS, "n_ctx": local.weights.context, "model_alias": {local.weights.name}}.items():
+            if hasattr(
+                params, name
+            ):  # names come and go with the engine's versions; its defaults are the same in spirit
                 setattr(params, name, value)
+        # A model this small writes no faster on two cores, and on a busy machine threads that wait for each other are ten
+        # times slower; reading the prompt does gain from cores.
+        params.cpuparams.n_threads = 1
+        params.cpuparams_batch.n_threads = min(4, os.cpu_count() or 1)
         params.sampling.seed = 0
         params.sampling.temp = 0.0
         try:

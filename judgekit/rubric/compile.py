@@ -192,6 +192,27 @@ class CompiledRubric:
         """The `ask` fingerprint of a rubric that retrieves examples from data with this hash."""
         return content_hash([self.ask_fingerprint, data_hash])
 
+    @property
+    def example_turns(self) -> list[dict[str, str]]:
+        """The messages of the examples that the file gives."""
+        return list(self._given_turns()) if not isinstance(self.spec.examples, RetrieveSpec) else []
+
+    @property
+    def writer_path(self) -> str | Path | None:
+        """The rubric that writes this one's checklists: a file beside it, else a library name. None where nobody does."""
+        if self.spec.criteria is None or self.spec.criteria.write is None:
+            return None
+        name = self.spec.criteria.write.rubric
+        if self.path is not None:
+            beside = self.path.resolve().parent / (name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
+            if beside.is_file():
+                return beside
+        return name
+
+    def choices(self, record: Record) -> dict[str, dict[str, str]]:
+        """Options, with their meanings, of the choices that depend on the record."""
+        return {field.name: dict(self._set(field, record) or {}) for field in self._dynamic}
+
     # inside
 
     def _ask(self, record: Record, criteria: list[Criterion] | None, turns: list[dict[str, str]]) -> Ask:
@@ -257,7 +278,7 @@ class CompiledRubric:
         return [{"value": key, "label": key, "text": text} for key, text in (self._set(field, record) or {}).items()]
 
     def _model(self, record: Record, criteria: Sequence[Criterion] | None) -> tuple[type[VerdictModel], dict[str, Any]]:
-        choices = {field.name: dict(self._set(field, record) or {}) for field in self._dynamic}
+        choices = self.choices(record)
         together = self.spec.criteria is not None and self.spec.criteria.ask == "together"
         count = len(criteria or ()) if together else None
         key = (count, tuple((name, tuple(labels)) for name, labels in choices.items()))

@@ -134,12 +134,12 @@ def test_folders_that_cannot_be_written_to_are_warnings(tmp_path: Path) -> None:
 
 def test_the_local_judges_weights_are_found_or_the_words_that_fetch_them(tmp_path: Path) -> None:
     model = found(JUDGEKIT_CACHE=str(tmp_path))["models"]["local/smollm2-135m"]
-    assert model == {"present": False, "path": None, "fetch": "judgekit models fetch smollm2-135m"}
-    weights = tmp_path / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
-    weights.parent.mkdir()
-    weights.write_bytes(b"GGUF")
-    model = found(JUDGEKIT_CACHE=str(tmp_path))["models"]["local/smollm2-135m"]
-    assert (model["present"], model["path"]) == (True, str(weights))
+    place = tmp_path / "models" / "smollm2-135m-b179c9523d0e.gguf"
+    assert model == {"present": False, "path": str(place), "fetch": "judgekit models fetch smollm2-135m"}
+    assert "not fetched: judgekit models fetch smollm2-135m" in doctor(JUDGEKIT_CACHE=str(tmp_path)).stdout
+    place.parent.mkdir()
+    place.write_bytes(b"GGUF")  # a download that was cut off is not the model
+    assert found(JUDGEKIT_CACHE=str(tmp_path))["models"]["local/smollm2-135m"]["present"] is False
 
 
 def test_a_gpu_is_read_from_the_driver(tmp_path: Path) -> None:
