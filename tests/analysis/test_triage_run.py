@@ -13,11 +13,8 @@ from judgekit.analysis.triage import triage
 from judgekit.cli.app import main
 from judgekit.errors import StatisticsError
 from judgekit.records import Criterion, Label, Record
-from judgekit.runs import model
-from judgekit.runs.model import Judgement
-
-store_module = pytest.importorskip("judgekit.runs.store")  # until the store lands on this branch
-RunStore, open_run = store_module.RunStore, store_module.open_run
+from judgekit.runs.model import Judgement, RubricRow
+from judgekit.runs.store import RunStore, open_run
 
 RUBRIC = {
     "name": "analytical-rubric", "ask": "a" * 8, "score_fp": "s" * 8, "version": "1", "title": None, "construct": "completeness",
@@ -40,7 +37,7 @@ def make(tmp_path: Path) -> Callable[..., Path]:
         with RunStore(folder) as store:
             store.put_records("d", records)
             for name in dict.fromkeys(j.rubric for j in judgements):
-                store.put_rubric(model.RubricRow(**(RUBRIC | {"name": name} | rubric)))
+                store.put_rubric(RubricRow(**(RUBRIC | {"name": name} | rubric)))
             for judgement in judgements:
                 store.put_judgement(judgement)
         return folder
@@ -219,7 +216,7 @@ def test_kqa_through_its_card(shared_data: Path, tmp_path: Path) -> None:
     records = load_records(shared_data / "kqa_completeness.jsonl", card="kqa")
     with RunStore(tmp_path / "kqa") as store:
         store.put_records("kqa", records)
-        store.put_rubric(model.RubricRow(**RUBRIC))
+        store.put_rubric(RubricRow(**RUBRIC))
         for index, record in enumerate(records):
             store.put_judgement(judged(record.id, float(index % 5 + 1), dataset="kqa"))
     joined = triage(tmp_path / "kqa").to_json()["rows"]
