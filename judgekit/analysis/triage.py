@@ -98,6 +98,7 @@ def triage(
     certify: str | float | Fraction | None = None,
     calibration: Any = None,
     screen: str | Path | None = None,
+    calibrate: bool = False,
 ) -> Triage:
     """Find the threshold that catches a share of the incomplete answers, and what is left to read.
 
@@ -126,6 +127,8 @@ def triage(
     screen : file that `judgekit screen` wrote; its score is triaged instead of its parts, and it refuses other rubrics, judges or
         metrics than its own, and the records that made it.
 
+    calibrate : also learn the chance of incompleteness from the score on half of the questions, and test it on the others.
+
     Raises
     ------
     StatisticsError : every row was refused, or repeated questions have no cluster.
@@ -151,7 +154,7 @@ def triage(
         if higher_is_worse:
             raise UsageError("a screen has a direction of its own", field="higher-is-worse", mend="leave it out")
     chosen = None if others is None or there is None else (others, there.name)
-    return triage_cells(cells, choices, here.name, left, certify=sure, calibration=chosen)
+    return triage_cells(cells, choices, here.name, left, certify=sure, calibration=chosen, calibrate=calibrate)
 
 
 def read_confidence(text: str | float | Fraction) -> Fraction:
@@ -202,6 +205,7 @@ def triage_cells(
     *,
     certify: Fraction | None = None,
     calibration: tuple[Sequence[Cell], str] | None = None,
+    calibrate: bool = False,
 ) -> Triage:
     """Compute the rows of prepared cells; raises StatisticsError when every one is refused.
 
@@ -224,9 +228,21 @@ def triage_cells(
         raise StatisticsError(f"refused: {rows[0].refused}")
     if certify is not None:
         rows = certify_rows(rows, choices, certify, others, origin)
+    if calibrate:
+        rows = [_calibrated(row) for row in rows]
     extra = [] if certify is None else [f"certify {float(certify):g}"]
     extra += [f"calibration {origin}"] if others is not None else []
     return Triage(tuple(rows), signature(rows, choices, source, extra), choices, tuple(left))
+
+
+def _calibrated(row: Row) -> Row:
+    from judgekit.analysis.calibration import calibrate, calibration_lines
+
+    if row.refused or row.cell.weight is not None:
+        return row
+    found = calibrate(row.cell, higher_is_worse=row.values["flag_if"].startswith("score >="))
+    lines = [*row.extra.get("lines", []), *calibration_lines(found)]
+    return replace(row, extra=row.extra | {"calibration": found.to_json(), "lines": lines})
 
 
 def chosen_elsewhere(cell: Cell, choices: Choices, origin: str) -> Choices:

@@ -64,6 +64,11 @@ __all__ = ["triage"]
     help="Certify a threshold, with a confidence such as 0.95, on half of the questions.",
 )
 @click.option("--calibration", metavar="RUN|TABLE", help="Other records that choose the thresholds.")
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Also learn the chance of incompleteness on half of the questions, test it on the others.",
+)
 @click.option("--screen", metavar="FILE", help="Triage the score of a saved screen.")
 @click.option("--picture", metavar="FILE", help="Draw ROC and workload against recall (PNG, SVG or PDF).")
 @click.option("--details", is_flag=True, help="With --json: add what the rows have no field for.")
