@@ -14,7 +14,7 @@ endif
 SETUP := "$(PYTHON)" tools/setup_venv.py $(CHOSEN)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup metrics demo test test-metrics lint format soak docs lock clean python
+.PHONY: help setup metrics scispacy demo test test-metrics lint format soak docs lock clean python
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,11 @@ setup: python  ## .venv from core.lock, and judgekit itself, editable
 metrics: python  ## setup, then PyTorch and metrics.lock (gigabytes on Linux; see CONTRIBUTING.md)
 	@$(SETUP) --torch '$(TORCH)' core.lock metrics.lock
 
+scispacy: python  ## scispaCy in .venv-scispacy, from scispacy.lock (Python 3.11 or 3.12)
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] > (3, 12))' || { \
+	  echo 'judgekit setup: scispaCy needs Python 3.11 or 3.12: make scispacy PYTHON=python3.12' >&2; exit 1; }
+	@$(SETUP) --venv .venv-scispacy scispacy.lock
+
 demo: setup  ## the main job on bundled records, with the local judge: no key
 	@$(VENV)/bin/judgekit demo
 
@@ -40,9 +45,8 @@ test-metrics: metrics  ## the tests of the local metrics, with their models
 	@$(PY) -m pytest tests/metrics tests/test_packaging.py $(ARGS)
 
 lint: setup  ## ruff and mypy
-	@$(PY) -m ruff check .
-	@$(PY) -m ruff format --check .
-	@$(PY) -m mypy
+	@failed=0; \
+	for tool in 'ruff check .' 'ruff format --check .' mypy; do $(PY) -m $$tool || failed=1; done; exit $$failed
 
 format: setup  ## mend what ruff can mend
 	@$(PY) -m ruff check --fix .
@@ -58,5 +62,5 @@ lock: setup  ## compile the locks anew (UPGRADE=1 moves the pins up)
 	@$(PY) tools/make_locks.py $(if $(UPGRADE),--upgrade)
 
 clean:  ## remove .venv and what the tools left
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-scispacy .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from email.parser import Parser
@@ -171,6 +172,27 @@ def test_the_library_is_found_in_the_unpacked_wheel(wheel: Path, tmp_path: Path)
     assert Path(out[1]) == site / "judgekit/library"
     assert set(out[2].split()) == {path.stem for path in (ROOT / "rubrics").glob("*.yaml")} | {"planted"}
     assert set(out[3].split()) == {path.stem for path in (ROOT / "datasets").glob("*.yaml")}
+
+
+def test_the_source_archive_builds_the_same_wheel_and_can_be_worked_in(wheel: Path, tmp_path: Path) -> None:
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path))
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+    needed = [
+        "Makefile",
+        "README.md",
+        "core.lock",
+        "tools/setup_venv.py",
+        ".ci/run",
+        "docs/help.md",
+        "tests/conftest.py",
+    ]
+    assert [name for name in needed if not (source / name).is_file()] == []
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "again"), cwd=source)
+    (again,) = (tmp_path / "again").glob("*.whl")
+    assert zipfile.ZipFile(again).namelist() == zipfile.ZipFile(wheel).namelist()
 
 
 # --- the folder named datasets

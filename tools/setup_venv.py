@@ -96,6 +96,7 @@ def make_venv(venv, chosen):
         moved = state.get("root", ROOT) != ROOT
         other = chosen and have != sys.version_info[:2]
         if have >= OLDEST and not moved and not other:
+            state["root"] = ROOT
             return state
         say(
             "judgekit setup: {} is made anew: {}".format(
@@ -114,7 +115,9 @@ def make_venv(venv, chosen):
         fail(missing.format(python, *(version_of(python) or OLDEST)))
     if subprocess.call([python, "-m", "venv", venv]):
         fail(missing.format(python, *(version_of(python) or OLDEST)))
-    return {"root": ROOT}
+    state = {"root": ROOT}
+    write_state(venv, state)
+    return state
 
 
 def run_pip(venv, words, total, what):
@@ -135,7 +138,9 @@ def run_pip(venv, words, total, what):
         )
         for line in process.stdout:
             file.write(line)
-            if line.startswith(("Collecting ", "Requirement already satisfied: ")):
+            if line.startswith("Ignoring "):  # not for this platform
+                total -= 1
+            elif line.startswith(("Collecting ", "Processing ", "Requirement already satisfied: ")):
                 started += 1
                 if terminal and total:
                     sys.stderr.write(f"\r  {what}: {min(started, total)} of {total} packages ")
@@ -167,6 +172,9 @@ def main():
         fail("this Python cannot tell its own name; name one: make PYTHON=/usr/bin/python3 ...")
     if args.chosen and sys.version_info[:2] < OLDEST:
         suitable_python(True)
+    for lock in args.locks:
+        if not os.path.isfile(lock):
+            fail(f"{lock} is not here: take it from the repository, or write it with `make lock`")
     state = make_venv(venv, args.chosen)
     done = state.setdefault("locks", {})
 

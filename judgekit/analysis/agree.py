@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from judgekit.analysis.tables import Column, Result, Table, interval, number, share, signature
+from judgekit.analysis.result import Column, Result, Table, interval, number, share, signature
 from judgekit.errors import DataError, StatisticsError
 from judgekit.stats.agreement import (
     balanced_f1,

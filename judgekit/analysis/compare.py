@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from judgekit.analysis.frames import numbers
-from judgekit.analysis.tables import Column, Result, Table, interval, number, pvalue, signature
+from judgekit.analysis.result import Column, Result, Table, interval, number, pvalue, signature
 from judgekit.errors import InputError, StatisticsError
 from judgekit.stats.anova import blocked_anova, one_way_anova
 from judgekit.stats.compare import mean_interval, paired, spread, welch

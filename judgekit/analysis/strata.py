@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgekit.analysis.compare import compare, prepared, unit_means
-from judgekit.analysis.tables import Column, Result, Table, interval, number, pvalue
+from judgekit.analysis.result import Column, Result, Table, interval, number, pvalue
 from judgekit.errors import UsageError
 from judgekit.stats.anova import interaction
 from judgekit.stats.proportion import wilson

@@ -1,183 +1,125 @@
-"""What an analysis hands over: named tables with notes and a signature, as text for people and as JSON for machines."""
+"""Tables as they were written: CSV, TSV, JSONL, Parquet or a DataFrame, with line numbers and no guessed types."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+import csv
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from judgekit import __version__
+from judgekit.errors import DataError, InputError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["Column", "Result", "Table", "interval", "number", "plain", "pvalue", "share", "signature"]
-
-NONE = "-"
-
-
-def plain(value: Any) -> Any:
-    """JSON's types only: numpy scalars unwrapped, NaN and infinities as None, tuples as lists."""
-    if isinstance(value, dict):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(inner) for inner in value]
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if hasattr(value, "item") and not isinstance(value, float):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return str(value)
-
-
-def number(digits: int = 3, *, signed: bool = False) -> Callable[[Any], str]:
-    """A formatter of floats; None is a dash."""
-    sign = "+" if signed else ""
-
-    def show(value: Any) -> str:
-        if value is None:
-            return NONE
-        text = f"{value:{sign}.{digits}f}"
-        return text.replace("-", "", 1) if float(text) == 0 and text.startswith("-") else text
-
-    return show
-
-
-def share(value: Any) -> str:
-    """A share as a percentage with one decimal."""
-    return NONE if value is None else f"{100 * value:.1f} %"
-
-
-def pvalue(value: Any) -> str:
-    """Four decimals; below that, ``<.0001``, since a p value is never 0."""
-    if value is None:
-        return NONE
-    return "<.0001" if value < 1e-4 else f"{value:.4f}"
-
-
-def interval(
-    name: str, digits: int = 3, *, signed: bool = False, low: str | None = None, high: str | None = None
-) -> Any:
-    """A cell of value and interval from the row's `name`, `name`_low and `name`_high."""
-    show = number(digits, signed=signed)
-
-    def cell(row: dict[str, Any]) -> str:
-        value, a, b = row.get(name), row.get(low or f"{name}_low"), row.get(high or f"{name}_high")
-        return show(value) if value is None or a is None or b is None else f"{show(value)} [{show(a)}, {show(b)}]"
-
-    return cell
+__all__ = ["Table", "read_table"]
 
 
 @dataclass(frozen=True)
-class Column:
-    """`show` takes the row's value of `key`, or with `whole` the row."""
-
-    key: str
-    title: str | None = None
-    show: Callable[[Any], str] | None = None
-    whole: bool = False
-
-    def cell(self, row: dict[str, Any]) -> str:
-        value = row if self.whole else row.get(self.key)
-        if self.show is not None:
-            return self.show(value)
-        return NONE if value is None else str(value)
-
-
-@dataclass
 class Table:
-    """Rows under a `name` (the key in JSON). A row's `reason` says why its dashes are dashes."""
+    """Rows as they were written, with the line where each begins (1-based; None for a DataFrame)."""
 
     name: str
-    title: str
+    file: str | None
+    columns: tuple[str, ...]
     rows: list[dict[str, Any]]
-    columns: list[Column]
-    notes: list[str] = field(default_factory=list)
+    lines: list[int] | None
+    digest: str
 
-    def text(self) -> str:
-        """Aligned columns, numbers to the right, reasons and notes below."""
-        lines = [self.title]
-        if not self.rows:
-            return "\n".join([*lines, "  (no rows)", *(f"  {note}" for note in self.notes)])
-        heads = [column.title if column.title is not None else column.key for column in self.columns]
-        cells = [[_one_line(column.cell(row)) for column in self.columns] for row in self.rows]
-        widths = [max(len(head), *(len(row[i]) for row in cells)) for i, head in enumerate(heads)]
-        right = [all(_numeric(row[i]) for row in cells) for i in range(len(heads))]
-        for row in [heads, *cells]:
-            line = "  ".join(
-                text.rjust(width) if flag else text.ljust(width)
-                for text, width, flag in zip(row, widths, right, strict=True)
-            )
-            lines.append("  " + line.rstrip())
-        lines += [f"  {note}" for note in [*_reasons(self.rows, self.columns), *self.notes]]
-        return "\n".join(lines)
-
-    def frame(self) -> pd.DataFrame:
-        """The rows as a DataFrame of dtype object, so that None stays None."""
-        import pandas as pd
-
-        return pd.DataFrame([plain(row) for row in self.rows], dtype=object)
+    def fail(self, row: int, column: str, message: str, mend: str) -> DataError:
+        line = None if self.lines is None else self.lines[row]
+        where = column if line is not None else f"{column}, row {row + 1}"
+        return DataError(message, file=self.file, line=line, field=where, mend=mend)
 
 
-@dataclass
-class Result:
-    """Tables with what decided them. `notes` concern all tables."""
+def read_table(source: Any) -> Table:
+    """Read a table without guessing any type.
 
-    tables: list[Table]
-    signature: str
-    notes: list[str] = field(default_factory=list)
+    Parameters
+    ----------
+    source : a path ending in .csv, .tsv, .jsonl or .parquet, or a pandas DataFrame.
 
-    def __getitem__(self, name: str) -> Table:
-        for table in self.tables:
-            if table.name == name:
-                return table
-        raise KeyError(name)
+    Raises
+    ------
+    InputError, DataError : no such file, another kind of file, a broken row, a column named twice, or no row at all.
+    """
+    if hasattr(source, "columns") and hasattr(source, "to_dict"):
+        rows = source.to_dict(orient="records")
+        columns = tuple(str(name) for name in source.columns)
+        digest = hashlib.sha256(repr([columns, [list(row.values()) for row in rows]]).encode("utf-8")).hexdigest()
+        return Table("table", None, columns, [{str(k): v for k, v in row.items()} for row in rows], None, digest)
+    path = Path(source)
+    if not path.is_file():
+        raise InputError(
+            "no such file", file=str(path), mend="give a run folder, or a .csv, .tsv, .jsonl or .parquet table"
+        )
+    kind = path.suffix.lower()
+    if kind in (".csv", ".tsv"):
+        columns, rows, lines = _read_csv(path, "\t" if kind == ".tsv" else ",")
+    elif kind == ".jsonl":
+        columns, rows, lines = _read_jsonl(path)
+    elif kind == ".parquet":
+        import pandas
 
-    def text(self) -> str:
-        """The tables, the notes, the signature."""
-        parts = [table.text() for table in self.tables if table.rows or table.notes]
-        if self.notes:
-            parts.append("\n".join(f"note: {note}" for note in self.notes))
-        return "\n\n".join([*parts, f"signature: {self.signature}"])
-
-    def to_dict(self) -> dict[str, Any]:
-        """One JSON object: each table's rows under its name, notes and signature."""
-        out: dict[str, Any] = {table.name: [plain(row) for row in table.rows] for table in self.tables}
-        out["notes"] = [*self.notes, *(note for table in self.tables for note in table.notes)]
-        out["signature"] = self.signature
-        return out
+        frame = pandas.read_parquet(path)
+        columns, rows, lines = tuple(frame.columns), frame.to_dict(orient="records"), None
+    else:
+        raise InputError(
+            f"cannot read a {kind or 'nameless'} file as a table", file=str(path), mend="use CSV, TSV, JSONL or Parquet"
+        )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Table(path.stem, str(path), columns, rows, lines, digest)
 
 
-def signature(**parts: Any) -> str:
-    """``judgekit:VERSION|part:value|...``; parts that are None are left out, lists are joined by commas."""
-    shown = [f"judgekit:{__version__}"]
-    for name, value in parts.items():
-        if value is None or value == [] or value == ():
+def _read_csv(path: Path, delimiter: str) -> tuple[tuple[str, ...], list[dict[str, Any]], list[int]]:
+    rows, lines = [], []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, delimiter=delimiter, strict=True)
+            header = next(reader, None)
+            if not header:
+                raise DataError("the table is empty", file=str(path), mend="write a header line with column names")
+            names = tuple(name.strip() for name in header)
+            twice = [name for name, n in Counter(names).items() if n > 1]
+            if twice:
+                raise DataError(
+                    f"the column {twice[0]!r} is named twice", file=str(path), line=1, mend="rename one of them"
+                )
+            start = reader.line_num + 1
+            for cells in reader:
+                if cells and len(cells) != len(names):
+                    raise DataError(
+                        f"{len(cells)} fields where the header has {len(names)}",
+                        file=str(path),
+                        line=start,
+                        mend="mend this line",
+                    )
+                if cells:
+                    rows.append(dict(zip(names, cells, strict=True)))
+                    lines.append(start)
+                start = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"broken CSV: {error}", file=str(path), line=reader.line_num, mend="check the quotes") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8 text: {error.reason}", file=str(path), mend="save the table as UTF-8") from None
+    return names, rows, lines
+
+
+def _read_jsonl(path: Path) -> tuple[tuple[str, ...], list[dict[str, Any]], list[int]]:
+    rows, lines = [], []
+    names: dict[str, None] = {}
+    for line, text in enumerate(path.read_text("utf-8-sig").split("\n"), start=1):
+        if not text.strip():
             continue
-        text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-        shown.append(f"{name}:{text}")
-    return "|".join(shown)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()) if any(mark in text for mark in "\n\r\t") else text
-
-
-def _numeric(text: str) -> bool:
-    return text == NONE or text[:1].isdigit() or text[:1] in "+<[" or (text[:1] == "-" and text[1:2].isdigit())
-
-
-def _reasons(rows: Iterable[dict[str, Any]], columns: Sequence[Column]) -> list[str]:
-    """Each reason once, with the rows (by their first text columns) that it stands for."""
-    names = [column for column in columns if not column.whole and column.show is None][:3]
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        if row.get("reason"):
-            words = (row.get(column.key) for column in names)
-            found.setdefault(row["reason"], []).append(" ".join(str(word) for word in words if isinstance(word, str)))
-    return [
-        f"{NONE} {', '.join(who[:6])}{f' and {len(who) - 6} more' if len(who) > 6 else ''}: {reason}"
-        for reason, who in found.items()
-    ]
+        try:
+            row = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise DataError(
+                f"not JSON: {error.msg}", file=str(path), line=line, mend="one JSON object a line"
+            ) from None
+        if not isinstance(row, dict):
+            raise DataError("not a JSON object", file=str(path), line=line, mend="one JSON object a line")
+        names |= dict.fromkeys(row)
+        rows.append(row)
+        lines.append(line)
+    return tuple(names), rows, lines

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from judgekit.analysis.frames import need, numbers
-from judgekit.analysis.tables import Column, Result, Table, number, share, signature
+from judgekit.analysis.result import Column, Result, Table, number, share, signature
 from judgekit.errors import InputError
 
 if TYPE_CHECKING:

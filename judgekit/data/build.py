@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from judgekit.data.cells import unsafe_cell
 from judgekit.data.source import Row, read_json_text
 from judgekit.errors import DataError
 from judgekit.records import Criterion, Label, Record, Turn
@@ -72,15 +73,19 @@ def split_columns(row: Row, file: str | None) -> dict[str, Any]:
     value: dict[str, Any] = {}
     meta: dict[str, Any] = {}
     label: dict[str, Any] = {}
+    row = _unguarded(row)
     for column, cell in row.value.items():
         if row.textual and cell == "" and column != "response":
             cell = None
         head, _, tail = column.partition(".")
         if column in RECORD_FIELDS:
-            if column in _NESTED and isinstance(cell, str):
-                cell = _cell_json(cell, file, row.line, column)
+            if column in _NESTED:
+                cell = _cell_json(cell, file, row.line, column) if isinstance(cell, str) else _undo_union(cell)
             if cell is not None:
-                value[column] = _undo_union(cell) if column in _NESTED else cell
+                value[column] = cell
+        elif column == "turns" and (cell is None or (isinstance(cell, str) and cell.lstrip().startswith("["))):
+            if cell is not None:
+                value["question"] = read_json_text(cell, file, row.line, column)
         elif tail and head in ("meta", "inputs", "options"):
             if cell is not None or head == "meta":
                 value.setdefault(head, {})[tail] = cell
@@ -101,6 +106,19 @@ def split_columns(row: Row, file: str | None) -> dict[str, Any]:
             )
         value["labels"] = [label]
     return value
+
+
+def _unguarded(row: Row) -> Row:
+    """A row of our own CSV export, whose column ``_guarded`` says so: quotes that kept a spreadsheet from computing come off."""
+    marks = str(row.value.get("_guarded") or "").split()
+    if not row.textual or marks[:1] != ["yes"]:
+        return row
+    cells = {name: unsafe_cell(cell) for name, cell in row.value.items() if name != "_guarded"}
+    # An empty cell means nothing was there, unless the mark names it; for `response` it is the other way round.
+    cells = {name: cell for name, cell in cells.items() if cell != "" or name in marks or name == "response"}
+    if "-response" in marks:
+        del cells["response"]
+    return Row(cells, row.line)
 
 
 def _cell_json(cell: str, file: str | None, line: int, column: str) -> Any:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgekit.data.build import Problems, build, split_columns
+from judgekit.data.cards import Card, format_module, load_card
+from judgekit.data.fetch import locate_name
+from judgekit.data.labels import check_raters
+from judgekit.data.mapping import Mapper
 from judgekit.data.model import RecordSet
-from judgekit.data.source import Row, format_of, read_rows
+from judgekit.data.source import FORMATS, Row, format_of, read_rows
 from judgekit.errors import DataError
 from judgekit.records import Record
-
-if TYPE_CHECKING:
-    from judgekit.data.cards import Card
 
 __all__ = ["load_records", "read_source"]
 
@@ -25,7 +27,7 @@ def load_records(
 
     Parameters
     ----------
-    path : a file (JSONL, JSON list, CSV, TSV, Parquet; ``.gz`` too), a list of dicts or Records, a pandas DataFrame or a
+    path : the name of a data set that is bundled or fetched (``judgekit data list``), a file (JSONL, JSON list, CSV, TSV, Parquet; ``.gz`` too), a list of dicts or Records, a pandas DataFrame or a
         Hugging Face Dataset (one split).
     card : a card's name in the library's ``datasets/``, a card file, or a Card: how the source's fields become records.
         Without one, JSON objects and table columns name Record fields themselves.
@@ -53,44 +55,121 @@ def read_source(
         raise DataError(f"limit must be at least 1, not {limit}", field="limit", mend="leave it out to take all")
     if isinstance(source, RecordSet) and card is None and dataset is None:
         return source if limit is None else source[:limit]
-    if card is not None:
-        raise NotImplementedError("cards come next")
+    source, card = _by_name(source, card)
     file = str(source) if isinstance(source, str | Path) else None
-    name = dataset or _name(source, None)
-    records: list[Record] = []
+    found = load_card(card) if card is not None else None
+    mapper = Mapper(found, file) if found is not None else None
+    reader = _mapped(source, mapper, file, problems) if mapper else _direct(source, file, problems)
+    records: dict[str, Record] = {}
     lines: dict[str, int] = {}
-    for row, table in _rows(source, None):
+    for record, line in reader:
         try:
-            if isinstance(row, Record):
-                record, line = row, len(records) + 1
-            else:
-                line = row.line
-                record = build(split_columns(row, file) if table else row.value, file, line)
-            _unique(record, lines, line, file)
+            first = records.get(record.id)
+            if first is not None:
+                if mapper is None or not mapper.shape().merge:
+                    raise _duplicate(record.id, lines[record.id], line, file)
+                record = _merged(first, record, lines[record.id], line, file)
+            elif limit is not None and len(records) == limit:
+                continue  # only with `merge`: a later row may be another rating of a record that is in
         except DataError as error:
             problems.add(error)
             continue
-        records.append(record)
-        if limit is not None and len(records) == limit:
+        records[record.id] = record
+        lines.setdefault(record.id, line)
+        if limit is not None and len(records) == limit and not (mapper and mapper.shape().merge):
             break
-    return RecordSet(records, name=name, path=file)
+    out = list(records.values())
+    if mapper is not None:
+        out = []
+        for record in records.values():
+            try:
+                out.append(mapper.join(_numbered(record, mapper)))
+            except DataError as error:
+                problems.add(_placed(error, file, lines[record.id]))
+    notes = mapper.notes() if mapper else []
+    return RecordSet(out, name=dataset or _name(source, mapper), card=found, path=file, notes=notes)
 
 
-def _unique(record: Record, lines: dict[str, int], line: int, file: str | None) -> None:
-    first = lines.setdefault(record.id, line)
-    if first != line:
-        raise DataError(
-            f"the id {record.id!r} stands here and on line {first}",
-            file=file,
-            line=line,
-            field="id",
-            mend="give each record its own id; several raters of one record go into its labels (see `docs/data.md`)",
-        )
+def _by_name(source: Any, card: str | Path | Card | None) -> tuple[Any, str | Path | Card | None]:
+    """A data set's name, where no file has it, stands for the example or the fetched file of its card."""
+    if isinstance(source, str) and card is None and not Path(source).exists():
+        place = locate_name(source)
+        if place is not None:
+            return place
+    return source, card
 
 
-def _name(source: Any, card: Card | None) -> str:
-    if card is not None:
-        return card.name
+def _direct(source: Any, file: str | None, problems: Problems) -> Iterator[tuple[Record, int]]:
+    for number, (row, table) in enumerate(_rows(source, None, problems), 1):
+        if isinstance(row, Record):
+            yield row, number
+            continue
+        try:
+            record = build(split_columns(row, file) if table else row.value, file, row.line)
+        except DataError as error:
+            problems.add(error)
+            continue
+        yield record, row.line
+
+
+def _mapped(source: Any, mapper: Mapper, file: str | None, problems: Problems) -> Iterator[tuple[Record, int]]:
+    for row, _ in _rows(source, mapper.card, problems):
+        if isinstance(row, Record):
+            raise DataError("a card reads rows, and these are Records already", mend="leave the card out")
+        try:
+            for inner in mapper.objects(row):
+                try:
+                    yield mapper.record(inner), inner.line
+                except DataError as error:
+                    problems.add(_placed(error, file, inner.line))
+        except DataError as error:
+            problems.add(_placed(error, file, row.line))
+
+
+def _placed(error: DataError, file: str | None, line: int) -> DataError:
+    if error.line is None:
+        error.file, error.line = file, line
+    return error
+
+
+def _numbered(record: Record, mapper: Mapper) -> Record:
+    labels = check_raters(record.labels)
+    mapper.numbered += sum(a.rater != b.rater for a, b in zip(labels, record.labels, strict=True))
+    return replace(record, labels=tuple(labels))
+
+
+def _merged(first: Record, second: Record, first_line: int, line: int, file: str | None) -> Record:
+    """Two ratings of one record: everything but the labels must agree."""
+    one, two = first.to_dict(), second.to_dict()
+    for key in one:
+        if key != "labels" and one[key] != two[key]:
+            raise DataError(
+                f"the record {first.id!r} differs here from line {first_line}",
+                file=file,
+                line=line,
+                field=key,
+                mend="ratings of one record must repeat its texts exactly; or give the rows different ids",
+            )
+    return replace(first, labels=(*first.labels, *second.labels))
+
+
+def _duplicate(id: str, first: int, line: int, file: str | None) -> DataError:
+    return DataError(
+        f"the id {id!r} stands here and on line {first}",
+        file=file,
+        line=line,
+        field="id",
+        mend="give each record its own id; several raters of one record go into its labels, "
+        "or are read by a card with `merge: true`",
+    )
+
+
+def _name(source: Any, mapper: Mapper | None) -> str:
+    if mapper is not None:
+        # Shapes of one card hold other things (answers, claims, questions): only the first goes by the card's own name.
+        first = next(iter(mapper.card.spec.shapes))
+        other = mapper.shape_name not in (None, first)
+        return f"{mapper.card.name}-{mapper.shape_name}" if other else mapper.card.name
     if isinstance(source, RecordSet):
         return source.name
     if isinstance(source, str | Path):
@@ -101,12 +180,17 @@ def _name(source: Any, card: Card | None) -> str:
     return "records"
 
 
-def _rows(source: Any, format: str | None) -> Iterator[tuple[Row | Record, bool]]:
+def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[Row | Record, bool]]:
     """Rows of any source, and whether they are a table's rows, whose columns map by name."""
     if isinstance(source, str | Path):
-        kind = format or format_of(source)
+        kind = card.spec.format if card is not None else None
+        if kind is not None and kind not in FORMATS:
+            for row in format_module(kind, card).rows(Path(source)):
+                yield row, False
+            return
+        kind = kind or format_of(source)
         table = kind in ("csv", "tsv", "parquet")
-        for row in read_rows(source, kind):
+        for row in read_rows(source, kind, problems.add):
             yield (Row(_plain(row.value), row.line) if kind == "parquet" else row), table
     elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas DataFrame
         for number, value in enumerate(source.to_dict("records"), 1):

@@ -10,7 +10,7 @@ import math
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,11 +55,18 @@ def format_of(path: str | Path) -> str:
     )
 
 
-def read_rows(path: str | Path, format: str | None = None) -> Iterator[Row]:
+def _raise(error: DataError) -> None:
+    raise error
+
+
+def read_rows(
+    path: str | Path, format: str | None = None, on_error: Callable[[DataError], None] = _raise
+) -> Iterator[Row]:
     """Yield the rows of a file in order.
 
     `format` is one of `FORMATS`; by default the file's name tells. Nothing is converted: CSV cells stay text, JSON numbers
-    stay numbers. Raises DataError, with the line, for bad bytes, bad JSON, NaN, duplicate keys or columns, ragged rows.
+    stay numbers. DataError, with the line, for bad bytes, bad JSON, NaN, duplicate keys or columns, ragged rows. One bad line of
+    many goes to `on_error`, which raises it, unless the caller wants to hear of them all.
     """
     kind = format or format_of(path)
     if kind == "parquet":
@@ -67,11 +74,11 @@ def read_rows(path: str | Path, format: str | None = None) -> Iterator[Row]:
         return
     text = _text(path)
     if kind == "jsonl":
-        yield from _jsonl(str(path), text)
+        yield from _jsonl(str(path), text, on_error)
     elif kind == "json":
         yield from _json(str(path), text)
     else:
-        yield from _csv(str(path), text, "\t" if kind == "tsv" else ",")
+        yield from _csv(str(path), text, "\t" if kind == "tsv" else ",", on_error)
 
 
 def _text(path: str | Path) -> str:
@@ -178,11 +185,17 @@ def _object(value: Any, file: str, line: int) -> dict[str, Any]:
     return value
 
 
-def _jsonl(file: str, text: str) -> Iterator[Row]:
+def _jsonl(file: str, text: str, on_error: Callable[[DataError], None]) -> Iterator[Row]:
     # Only \n ends a line: str.splitlines would also cut at U+2028 and at form feeds, which JSON strings may hold.
     for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield Row(_object(read_json_text(line.rstrip("\r"), file, number), file, number), number)
+        if not line.strip():
+            continue
+        try:
+            row = Row(_object(read_json_text(line.rstrip("\r"), file, number), file, number), number)
+        except DataError as error:
+            on_error(error)
+            continue
+        yield row
 
 
 def _json(file: str, text: str) -> Iterator[Row]:
@@ -204,7 +217,7 @@ def _json(file: str, text: str) -> Iterator[Row]:
         position = end
 
 
-def _csv(file: str, text: str, delimiter: str) -> Iterator[Row]:
+def _csv(file: str, text: str, delimiter: str, on_error: Callable[[DataError], None]) -> Iterator[Row]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] | None = None
@@ -228,12 +241,15 @@ def _csv(file: str, text: str, delimiter: str) -> Iterator[Row]:
             header = _header(cells, file, line, delimiter)
             continue
         if len(cells) != len(header):
-            raise DataError(
-                f"{len(cells)} cells, but the header has {len(header)}",
-                file=file,
-                line=line,
-                mend='put cells that hold the delimiter in "..."',
+            on_error(
+                DataError(
+                    f"{len(cells)} cells, but the header has {len(header)}",
+                    file=file,
+                    line=line,
+                    mend='put cells that hold the delimiter in "..."',
+                )
             )
+            continue
         yield Row(dict(zip(header, cells, strict=True)), line, textual=True)
     if header is None:
         raise DataError("the file is empty", file=file, line=1, mend="the first line names the columns")

@@ -1,0 +1,99 @@
+"""Entity F1 (000, 3.2.1 and 3.2.2): do the reference's medical entities appear in the response?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from judgekit.metrics.base import Measurement, Metric
+from judgekit.metrics.entities import MATCHES, Entity, entities_of, match_entities
+from judgekit.metrics.ner import recogniser
+from judgekit.metrics.pairs import Memory, f1, missing_side
+from judgekit.metrics.text import is_blank
+from judgekit.records import Record
+
+__all__ = ["METRIC", "EntityF1"]
+
+_SEEN: Memory[list[Entity]] = Memory()
+
+
+def found_in(texts: Sequence[str], ner: str, aware: bool) -> list[list[Entity]]:
+    """`entities_of` with a memory over the process."""
+    keys = [(ner, aware, text) for text in texts]
+    return _SEEN.get(keys, lambda new: entities_of([key[2] for key in new], ner, aware=aware))  # type: ignore[index]
+
+
+@dataclass(frozen=True)
+class EntityF1(Metric):
+    """F1 of the distinct entities of response against reference.
+
+    Options
+    -------
+    ner : ``gazetteer``, ``scispacy:MODEL``, ``spacy:PATH``, ``gliner:MODEL``.
+    match : ``substring`` (the paper's rule), ``words``, ``exact``, ``token`` (the paper's Table 1); see `entities.matches`.
+    count : ``one`` matches one-to-one; ``many`` is the paper's loose counting, where one entity may match several.
+    negation : ``aware`` keeps "fever" and "no fever" apart; ``ignore`` does not.
+    empty : the value where the reference has no entities: ``none``, or ``zero`` as F1's formula gives.
+
+    None where a side is missing, the reference is blank, or (``empty=none``) it has no entities. A blank response has found
+    nothing: 0.
+    """
+
+    ner: str = "gazetteer"
+    match: str = "substring"
+    count: str = "one"
+    negation: str = "ignore"
+    empty: str = "none"
+
+    name: ClassVar[str] = "entity_f1"
+    summary: ClassVar[str] = "Medical entities of the reference that the response has, and the other way round (F1)."
+    source: ClassVar[str] = "paper 000, 3.2.2"
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "match": MATCHES,
+        "count": ("one", "many"),
+        "negation": ("ignore", "aware"),
+        "empty": ("none", "zero"),
+    }
+
+    def versions(self) -> dict[str, str]:
+        return {"ner": recogniser(self.ner).version}
+
+    def measure(self, records: Sequence[Record]) -> list[Measurement]:
+        aware = self.negation == "aware"
+        usable = [record for record in records if missing_side(record) is None]
+        texts = [side or "" for record in usable for side in (record.reference, record.response)]
+        found = iter(found_in(texts, self.ner, aware))
+        sides = {id(record): (next(found), next(found)) for record in usable}
+        return [missing_side(record) or self._one(record, *sides[id(record)]) for record in records]
+
+    def _one(self, record: Record, reference: list[Entity], response: list[Entity]) -> Measurement:
+        aware = self.negation == "aware"
+        pairs, hit_reference, hit_response = match_entities(
+            reference, response, match=self.match, count=self.count, aware=aware
+        )
+        details = _details(reference, response, pairs, blank=is_blank(record.response))
+        if not reference and self.empty == "none":
+            return Measurement(None, "the reference has no entities", details)
+        precision = hit_response / len(response) if response else 0.0
+        recall = hit_reference / len(reference) if reference else 0.0
+        return Measurement(f1(precision, recall), None, {"precision": precision, "recall": recall, **details})
+
+
+def _details(
+    reference: list[Entity], response: list[Entity], pairs: list[tuple[int, int]], blank: bool
+) -> dict[str, Any]:
+    hit_left, hit_right = {i for i, _ in pairs}, {j for _, j in pairs}
+    details: dict[str, Any] = {
+        "n_reference": len(reference),
+        "n_response": len(response),
+        "matched": [[reference[i].shown(), response[j].shown()] for i, j in pairs],
+        "missed": [entity.shown() for i, entity in enumerate(reference) if i not in hit_left],
+        "extra": [entity.shown() for j, entity in enumerate(response) if j not in hit_right],
+    }
+    if blank:
+        details["blank_response"] = True
+    return details
+
+
+METRIC = EntityF1
