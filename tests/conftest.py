@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.judging.provider import Provider
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -17,3 +20,11 @@ def shared_data() -> Path:
     if not place.is_dir():
         pytest.skip(f"no shared data at {place}: set JUDGEKIT_SHARED_DATA to the folder that holds it")
     return place
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    """A scripted OpenAI-compatible server over real HTTP (see tests/judging/provider.py)."""
+    server = Provider().start()
+    yield server
+    server.stop()

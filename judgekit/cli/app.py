@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,7 +15,7 @@ from typing import Any
 import click
 
 from judgekit import __version__
-from judgekit.errors import JudgekitError
+from judgekit.errors import InputError, JudgekitError
 
 # command -> (module:attribute, one line for --help). A module holds one command group.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -72,6 +75,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code (DESIGN, section 8)."""
     args = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in args
+    for stream in (sys.stdout, sys.stderr):
+        # A file name that is not UTF-8 inside a message must not become a fault of its own. Inside JSON, the escape of a
+        # lone surrogate is a valid one.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         result = cli.main(args=args, prog_name="judgekit", standalone_mode=False)
         return result if isinstance(result, int) and not isinstance(result, bool) else 0
@@ -91,16 +99,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         usage = error.ctx.get_usage() + "\n" if isinstance(error, click.UsageError) and error.ctx else ""
         _report({"kind": "usage", "message": error.format_message()}, usage + error.format_message(), as_json)
         return 2
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
+    except SystemExit as error:
+        # click makes exit 1, our "the input is wrong", of a reader that went away (`| head`); it then wraps stdout.
+        if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):
+            return 0
+        return error.code if isinstance(error.code, int) else 1
+    except OSError as error:
+        # A file that is not there or not ours to read is the user's to mend; so is a full disk.
+        if error.filename is None and error.errno != errno.ENOSPC:
+            return _fault(error, as_json)
+        place = None if error.filename is None else os.fsdecode(error.filename)
+        problem = InputError(error.strerror or type(error).__name__, file=place)
+        _report(problem.to_dict(), str(problem), as_json)
+        return problem.exit_code
     except Exception as error:
-        import traceback
+        return _fault(error, as_json)
 
-        traceback.print_exc()
-        message = f"{type(error).__name__}: {error}"
-        _report({"kind": "internal", "message": message}, f"a fault of judgekit's own: {message}", as_json)
-        return 70
+
+def _fault(error: Exception, as_json: bool) -> int:
+    import traceback
+
+    traceback.print_exc()
+    message = f"{type(error).__name__}: {error}"
+    _report({"kind": "internal", "message": message}, f"a fault of judgekit's own: {message}", as_json)
+    return 70
 
 
 def _report(error: dict[str, Any], text: str, as_json: bool) -> None:

@@ -74,12 +74,25 @@ class Reply:
 
 
 class RateLimited(Exception):
-    """The provider said 429: the scheduler waits `retry_after` seconds (None: it chooses) and lowers its concurrency."""
+    """The provider said 429: the scheduler waits `retry_after` seconds (None: it chooses) and lowers its concurrency.
 
-    def __init__(self, retry_after: float | None = None) -> None:
+    `partial` holds what was asked and paid in this call before, if anything; sending the same request again goes on there.
+    """
+
+    def __init__(self, retry_after: float | None = None, partial: Reply | None = None) -> None:
         super().__init__("rate limited")
         self.retry_after = retry_after
+        self.partial = partial
 
 
 class Transient(Exception):
-    """A failure that may pass (5xx, a broken connection, a timeout): the scheduler tries again, a bounded number of times."""
+    """A failure that may pass (5xx, a broken connection, a timeout): the scheduler tries again, a bounded number of times.
+
+    `partial` and `retry_after` as in RateLimited (a 503 may say how long to wait).
+    """
+
+    def __init__(self, reason: str, retry_after: float | None = None, partial: Reply | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after = retry_after
+        self.partial = partial

@@ -9,13 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["SCORED", "STATUSES", "UNSCORED", "CallRow", "Judgement", "Status"]
+__all__ = ["SCORED", "SERVED", "STATUSES", "UNSCORED", "CallRow", "Judgement", "Measured", "RubricRow", "Status"]
 
 Status = Literal["ok", "rule", "invalid", "refused", "truncated", "filtered", "error", "skipped"]
 
 SCORED: tuple[str, ...] = ("ok", "rule")
 UNSCORED: tuple[str, ...] = ("invalid", "refused", "truncated", "filtered", "error", "skipped")
 STATUSES: tuple[str, ...] = SCORED + UNSCORED
+SERVED: tuple[str, ...] = ("ok", "refused", "truncated", "filtered")
+"""Statuses of calls that answer later runs; `error` and `invalid` are kept for the eye and asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class CallRow:
     """One stored request.
 
     `key` is the content address: messages, schema as sent, model, requested sampling, endpoint, sample number.
-    `served` calls answer later runs; others are kept for the eye only. `attempts` holds each try in order:
+    Calls with a status in `SERVED` answer later runs; others are kept for the eye only. `attempts` holds each try in order:
     ``{"text", "problem", "finish_reason", "usage"}``. Costs are US dollars; None is unknown, never 0.
     """
 
@@ -36,6 +38,7 @@ class CallRow:
     text: str | None = None  # the last raw reply, character for character
     verdict: dict[str, Any] | None = None
     reason: str | None = None
+    flags: list[str] = field(default_factory=list)
     attempts: list[dict[str, Any]] = field(default_factory=list)
     effective: dict[str, Any] = field(default_factory=dict)  # parameters really sent, and which were dropped
     tokens_in: int | None = None
@@ -80,3 +83,36 @@ class Judgement:
     @property
     def scored(self) -> bool:
         return self.status in SCORED
+
+
+@dataclass(frozen=True, slots=True)
+class RubricRow:
+    """One version of a rubric that a run has used: what decided its questions and its numbers.
+
+    `resolved` is the whole file after ``extends`` and includes. `scale` maps each scale field to its levels.
+    """
+
+    name: str
+    ask: str
+    score_fp: str
+    version: str | None = None
+    title: str | None = None
+    construct: str | None = None
+    complete_when: str | None = None
+    scale: dict[str, Any] | None = None
+    path: str | None = None
+    resolved: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One metric's value for one record, or None with the reason; `signature` holds all that decides the number."""
+
+    dataset: str
+    record_id: str
+    metric: str
+    signature: str
+    value: float | None
+    reason: str | None = None
+    details: dict[str, Any] | None = None
+    record_hash: str | None = None

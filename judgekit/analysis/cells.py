@@ -1,0 +1,152 @@
+"""What a triage row is computed from: one data set, rubric, judge and rater, as arrays; and how raters are joined."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from judgekit.errors import StatisticsError
+
+__all__ = ["JOINS", "Cell", "complete_by_rule", "default_complete_when", "join_labels"]
+
+JOINS = ("majority", "worst")
+
+# The fixed thresholds of the completeness rubrics (paper 002, section 3.3), for tables that do not carry the rubric file.
+FIXED = {"general-likert": ">= 2", "analytical-rubric": ">= 4", "dynamic-checklist": ">= 0.75"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Records of one data set under one rubric and judge, labelled by one rater (or by raters joined in a stated way).
+
+    Arrays have one entry a record. `score` is raw and NaN where unscored; `label` is 1 incomplete, 0 complete, -1 unlabelled;
+    `fixed` is the judge's verdict by the rubric's own threshold, coded alike; `weight` is the inverse sampling probability.
+    """
+
+    dataset: str
+    rubric: str | None
+    judge: str | None
+    rater: str | None
+    ids: tuple[str, ...]
+    score: npt.NDArray[np.float64]
+    label: npt.NDArray[np.int8]
+    fingerprint: str | None = None
+    cluster: tuple[str, ...] | None = None
+    rule: npt.NDArray[np.bool_] | None = None
+    fixed: npt.NDArray[np.int8] | None = None
+    severity: tuple[str | None, ...] | None = None
+    weight: npt.NDArray[np.float64] | None = None
+    unscored: dict[str, int] = field(default_factory=dict)
+    stratum: tuple[str, str] | None = None
+    raters: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    named: bool = True  # False: ids are row numbers, which say nothing about another table
+    higher_is_worse: bool | None = None  # what the rubric file declares; None leaves it to the caller
+
+    @property
+    def scored(self) -> npt.NDArray[np.bool_]:
+        return ~np.isnan(self.score)
+
+    @property
+    def used(self) -> npt.NDArray[np.bool_]:
+        """Both scored and labelled."""
+        return self.scored & (self.label >= 0)
+
+    def take(self, keep: Any, **changes: Any) -> Cell:
+        """The same cell over the records where `keep` (boolean, one a record) holds."""
+        rows = np.flatnonzero(np.asarray(keep))
+        picked: dict[str, Any] = {
+            name: None if values is None else tuple(values[i] for i in rows)
+            for name, values in (("ids", self.ids), ("cluster", self.cluster), ("severity", self.severity))
+        }
+        picked |= {
+            name: None if values is None else values[rows]
+            for name, values in (
+                ("score", self.score),
+                ("label", self.label),
+                ("rule", self.rule),
+                ("fixed", self.fixed),
+                ("weight", self.weight),
+            )
+        }
+        kept = {
+            name: getattr(self, name)
+            for name in (
+                *("dataset", "rubric", "judge", "rater", "fingerprint"),
+                *("unscored", "stratum", "raters", "notes", "named", "higher_is_worse"),
+            )
+        }
+        return Cell(**(kept | picked | changes))
+
+
+def join_labels(votes: Sequence[Sequence[int]], how: str) -> tuple[list[int], list[str]]:
+    """Join several raters' labels of each record (1 incomplete, 0 complete) into one; -1 where nobody voted.
+
+    Parameters
+    ----------
+    how : ``majority`` (a tie is no label, and is counted in the notes) or ``worst`` (incomplete
+        when any rater says so).
+
+    Raises
+    ------
+    StatisticsError : ``worst`` over records with unequal numbers of raters, since more raters find more.
+    """
+    notes: list[str] = []
+    counts = sorted({len(some) for some in votes if some})
+    if how == "worst":
+        if len(counts) > 1:
+            raise StatisticsError(
+                f"worst-of-raters over records with {counts[0]} to {counts[-1]} raters: more raters find more",
+                mend="join by majority, or look at each rater",
+            )
+        joined = [-1 if not some else int(any(some)) for some in votes]
+        if counts and counts[0] > 1:
+            notes.append(f"worst of {counts[0]} raters: incomplete when any says so, which raises the prevalence")
+        return joined, notes
+    if how != "majority":
+        raise StatisticsError(f"no way to join raters is called {how!r}", mend=f"one of {', '.join(JOINS)}")
+    ties = sum(1 for some in votes if some and 2 * sum(some) == len(some))
+    if ties:
+        notes.append(f"{ties} records where the raters tie have no label")
+    return [-1 if 2 * sum(some) == len(some) else int(2 * sum(some) > len(some)) for some in votes], notes
+
+
+def default_complete_when(rubric: str | None) -> str | None:
+    """The fixed threshold of a rubric of the library by its name (its few-shot and dated variants too), or None."""
+    for name, rule in FIXED.items():
+        if rubric is not None and rubric.startswith(name):
+            return rule
+    return None
+
+
+def complete_by_rule(score: npt.NDArray[np.float64], rule: str | None) -> npt.NDArray[np.int8] | None:
+    """1 incomplete, 0 complete, -1 unscored, by a comparison with the raw score such as ``>= 4``; None without a rule.
+
+    Raises
+    ------
+    StatisticsError : the rule is no comparison with a number.
+    """
+    if rule is None:
+        return None
+    for sign, compare in (
+        (">=", np.greater_equal), ("<=", np.less_equal), ("==", np.equal), (">", np.greater), ("<", np.less),
+    ):  # fmt: skip
+        if rule.strip().startswith(sign):
+            try:
+                limit = float(rule.strip()[len(sign) :])
+            except ValueError:
+                break
+            with np.errstate(invalid="ignore"):
+                complete = compare(score, limit)
+            return np.where(np.isnan(score), -1, np.where(complete, 0, 1)).astype(np.int8)
+    raise StatisticsError(f"{rule!r} is no comparison with a score", field="complete_when", mend='write ">= 4"')
+
+
+def counted(values: Sequence[str]) -> dict[str, int]:
+    """How often each value occurs, most frequent first."""
+    return dict(Counter(values).most_common())

@@ -1,0 +1,175 @@
+"""The triage table as text: counts, the operating point, what stands beside it, and every note."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from judgekit.analysis.triage_row import Row
+
+if TYPE_CHECKING:
+    from judgekit.analysis.triage import Triage
+
+__all__ = ["render", "verdict"]
+
+
+def render(found: Triage, width: int = 110) -> str:
+    """Text of at most `width` columns, ending with the signature."""
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if not found.operating_points:
+        return "Nothing to triage: no judgement is there.\n" + found.signature + "\n"
+    stream = StringIO()
+    console = Console(file=stream, width=width, color_system=None, highlight=False, emoji=False, markup=False)
+    for title, (heads, lines) in _blocks(found).items():
+        table = Table(box=SIMPLE, title=title, title_justify="left", title_style="", pad_edge=False)
+        for index, head in enumerate(heads):
+            table.add_column(head, justify="left" if index == 0 else "right", overflow="fold")
+        for cells in lines:
+            table.add_row(*[Text(cell) for cell in cells])
+        console.print(table)
+    for number, row in enumerate(found.operating_points, start=1):
+        console.print(Text(f"[{number}] {row.name}"))
+        sentence = verdict(row)
+        if sentence:
+            console.print(Text("    " + sentence))
+        for line in _extras(row):
+            console.print(Text("    " + line))
+        for note in row.values["notes"]:
+            console.print(Text("    - " + note))
+    for line in _pairs(found):
+        console.print(Text(line))
+    for line in found.left_out:
+        console.print(Text(line))
+    console.print()
+    console.print(Text(found.signature, overflow="fold"))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def verdict(row: Row) -> str | None:
+    """The plain sentence, or None where fewer than ten records in a class forbid one."""
+    m, n, point = row.auc.n_incomplete, row.auc.n_complete, row.point
+    if row.refused or min(m, n) < 10 or point.recall is None or point.workload is None or row.cell.weight is not None:
+        return None
+    beside, flagged = row.baselines, round(point.flagged or 0)
+    target = f"{100 * row.values['recall_target']:g} %"
+    if row.values["optimistic"]:
+        start = f"To catch {target} of the incomplete answers a clinician must still read {flagged} of {m + n} ({_percent(point.workload)})"
+    else:
+        start = f"The threshold catches {_percent(point.recall)} of the incomplete answers and a clinician reads {flagged} of {m + n} ({_percent(point.workload)})"
+    text = f"{start}; reading in random order would need {_percent(beside.random)}, a perfect judge {_percent(beside.perfect)}."
+    low, high = row.headline.interval.low, row.headline.interval.high
+    if low is not None and high is not None and low <= 0.5 <= high:
+        text += " The interval of the AUC holds .5: these scores are not shown to rank better than chance."
+    return text
+
+
+def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
+    rows = list(enumerate(found.operating_points, start=1))
+    choices = found.choices
+    aim = f"recall >= {choices.recall_text}" if choices.threshold is None else f"threshold {choices.threshold:g}"
+    discrimination = [
+        [
+            f"[{number}] {row.name}",
+            f"{row.values['n_incomplete']}/{row.values['n']}",
+            str(row.values["n_unscored"]),
+            str(row.values["n_unlabelled"]),
+            _number(row.values["auc"], 3),
+            _span(row.headline.interval.low, row.headline.interval.high),
+            _number(row.values["mann_whitney_p"], 4),
+        ]
+        for number, row in rows
+    ]
+    points = [
+        [
+            f"[{number}]",
+            "-" if row.point.threshold is None else f"{row.values['flag_if'].split()[1]} {row.point.threshold:g}",
+            _of(row.point.caught, row.point.n_incomplete),
+            _percent(row.values["recall"]),
+            _of(row.point.flagged, row.point.n),
+            _percent(row.values["workload"]),
+            _percent(row.values["workload_all"]),
+            _percent(row.baselines.random),
+            _percent(row.baselines.perfect),
+            _number(row.values["precision"], 2),
+            _number(row.values["false_alarms_per_catch"], 2),
+            _number(row.values["wss"], 2),
+            _percent(row.values["recall_loco"]),
+        ]
+        for number, row in rows
+    ]
+    heads = ["", "read if", "caught", "recall", "to read", "share", "+unscored", "random", "perfect", "prec."]
+    blocks = {
+        "Can the score tell incomplete answers from complete ones?": (
+            ["", "incomplete/n", "unscored", "unlabelled", "AUC", "95 %", "M-W p"],
+            discrimination,
+        ),
+        f"Operating point at {aim}": ([*heads, "false/catch", "wss", "LOCO"], points),
+    }
+    fixed = [
+        [f"[{number}]", *(_number(row.values["fixed"][name], 2) for name in ("f1", "precision", "recall"))]
+        for number, row in rows
+        if any(value is not None for value in row.values["fixed"].values())
+    ]
+    if fixed:
+        blocks["The rubric's own fixed threshold, for the incomplete class"] = (
+            ["", "F1", "precision", "recall"],
+            fixed,
+        )
+    return blocks
+
+
+def _extras(row: Row) -> list[str]:
+    lines = []
+    point = row.point
+    if point.unread_risk is not None and point.flagged is not None:
+        unread = round(point.n - point.flagged)
+        span = point.unread_risk_interval
+        ends = f" ({_percent(span.low)} to {_percent(span.high)})" if span is not None else ""
+        lines.append(f"Among the {unread} unread answers {point.missed:g} are incomplete{ends}.")
+    hope = row.optimism
+    if row.values["optimistic"] and hope.expected_recall is not None and row.cell.weight is None:
+        lines.append(
+            f"On new answers such a threshold catches about {_percent(hope.expected_recall)} (without ties), and less than the target "
+            f"with probability {hope.chance_under_target:.2f}."
+        )
+    return lines + list(row.extra.get("lines", []))
+
+
+def _pairs(found: Triage) -> list[str]:
+    pairs = found.pairs() if 1 < len(found.operating_points) <= 12 else []
+    if not pairs:
+        return []
+    lines = ["", f"AUC compared two by two over common records (paired DeLong; {len(pairs)} comparisons, Bonferroni)"]
+    for pair in pairs:
+        one = pair.found
+        name = f"{pair.first} minus {pair.second}" + (f" ({pair.rater})" if pair.rater else "")
+        if one.difference is None or one.p is None:
+            lines.append(f"  {name}: {_number(one.difference, 3)}, n = {one.n}; no test: {one.reason}")
+            continue
+        span = f"{one.low:+.3f} to {one.high:+.3f}"
+        lines.append(
+            f"  {name}: {one.difference:+.3f} ({span}), n = {one.n}, p = {one.p:.4f}, times {pair.family}: {pair.p_bonferroni:.4f}"
+        )
+    return lines
+
+
+def _number(value: Any, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{100 * value:.1f} %" if 0 < value < 0.01 else f"{100 * value:.0f} %"
+
+
+def _of(part: float | None, whole: float | None) -> str:
+    return "-" if part is None or not whole else f"{part:g}/{whole:g}"
+
+
+def _span(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"

@@ -1,0 +1,284 @@
+"""``judgekit data``: list, show, fetch, prepare, validate and export data sets."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgekit.errors import DataError
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["data"]
+
+CARD = click.option("--card", help="How the file becomes records: a card's name, NAME/SHAPE, or a .yaml file.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+@click.group()
+def data() -> None:
+    """List, fetch, prepare, validate and export data sets."""
+
+
+@data.command("list")
+@JSON
+def list_(as_json: bool) -> None:
+    """The library's data sets: what they are, and whether their files are here."""
+    from judgekit.data.cards import card_names, load_card
+    from judgekit.data.fetch import cached
+
+    rows: list[dict[str, Any]] = []
+    for name in card_names():
+        card = load_card(name)
+        spec = card.spec
+        here = [item.file for item in spec.source if cached(card, item).is_file()]
+        if spec.bundled:
+            state = "bundled"
+        elif not spec.source:
+            state = "a form for your own file"
+        else:
+            state = f"{len(here)} of {len(spec.source)} files here" if here else "not fetched"
+        rows.append(
+            {"name": name, "title": spec.title, "licence": spec.licence, "state": state, "shapes": list(spec.shapes)}
+        )
+    if as_json:
+        click.echo(json.dumps({"datasets": rows}, ensure_ascii=False))
+        return
+    _table(["data set", "what", "licence", "files"], [[r["name"], r["title"], r["licence"], r["state"]] for r in rows])
+    click.echo(
+        "\njudgekit data show NAME   what a record looks like;   judgekit data fetch NAME   get the files", err=True
+    )
+
+
+@data.command()
+@click.argument("name")
+@click.option("--n", "-n", type=click.IntRange(1), default=3, show_default=True, help="How many records.")
+@CARD
+@JSON
+def show(name: str, n: int, card: str | None, as_json: bool) -> None:
+    """The first records of a data set or file, as rubrics and labels will see them."""
+    from judgekit.data import load_records
+
+    if card is None and not Path(name).exists():
+        _about(name, as_json)
+    records = load_records(name, card, limit=n)
+    if as_json:
+        found = records.card
+        about = {"card": found.name, "licence": found.spec.licence} if found else {}
+        click.echo(
+            json.dumps(
+                {"dataset": records.name, **about, "records": [r.to_dict() for r in records]}, ensure_ascii=False
+            )
+        )
+        return
+    for record in records:
+        _record(record)
+    _notes(records.notes)
+
+
+def _about(name: str, as_json: bool) -> None:
+    from judgekit.data.cards import load_card
+
+    card = load_card(name)
+    if not as_json:
+        spec = card.spec
+        click.echo(f"{card.name}: {spec.title}\n{spec.about or ''}".rstrip())
+        click.echo(
+            f"licence: {spec.licence}   labels by: {spec.labels_by or 'nobody'}   {spec.homepage or ''}".rstrip()
+        )
+        for shape, item in spec.shapes.items():
+            click.echo(f"  {card.name}/{shape}: {item.about or ''}".rstrip())
+        for note in spec.notes:
+            click.echo(f"  note: {note}")
+        click.echo("")
+
+
+def _record(record: Any) -> None:
+    from judgekit.data.labels import describe
+
+    click.echo(click.style(f"[{record.id}]", bold=True) + f"  cluster {record.cluster_id}")
+    for title, text in (
+        ("question", record.question_text),
+        ("response", record.response),
+        ("reference", record.reference),
+        ("answer", record.answer),
+    ):
+        if text is not None:
+            click.echo(f"  {title}: {_short(text, 300)!r}" if not text.strip() else f"  {title}: {_short(text, 300)}")
+    for key, text in (record.options or {}).items():
+        click.echo(f"  {key}) {_short(text, 120)}")
+    for item in record.criteria[:8]:
+        kind = f", {item.kind}" if item.kind else ""
+        click.echo(f"  {item.id} ({item.points:g}{kind}): {_short(item.text, 140)}")
+    if len(record.criteria) > 8:
+        click.echo(f"  ... {len(record.criteria) - 8} more criteria")
+    for label in record.labels:
+        verdict = {True: "complete", False: "incomplete", None: "no verdict"}[label.complete]
+        score = "" if label.score is None else f", score {label.score:.3g}"
+        severity = f", {label.severity}" if label.severity else ""
+        value = f", {_short(json.dumps(label.value, ensure_ascii=False), 80)}" if label.value is not None else ""
+        click.echo(f"  label {label.construct}, {describe(label.rater)}: {verdict}{score}{severity}{value}")
+    if record.meta:
+        click.echo(f"  meta: {_short(json.dumps(record.meta, ensure_ascii=False), 200)}")
+    click.echo("")
+
+
+def _short(text: str, width: int) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else f"{flat[: width - 12].rstrip()} ... ({len(flat)} characters)"
+
+
+@data.command()
+@click.argument("name")
+@click.option("--file", help="One of the data set's files; by default all.")
+@click.option("--from", "origin", help="Take it from this file or URL instead of the owner's address.")
+@click.option("--again", is_flag=True, help="Fetch also what is here already.")
+@JSON
+def fetch(name: str, file: str | None, origin: str | None, again: bool, as_json: bool) -> None:
+    """Get a data set's files from where their owner publishes them."""
+    from judgekit.data.cards import load_card
+    from judgekit.data.fetch import cache_folder
+    from judgekit.data.fetch import fetch as get
+
+    card = load_card(name)
+    told = cache_folder() / card.name / ".licence-shown"
+    if not told.exists():
+        click.echo(f"{card.spec.title}\nlicence: {card.spec.licence}\ncite: {card.spec.citation}", err=True)
+    paths = get(card, file=file, origin=origin, again=again, progress=_Progress(card.name))
+    told.parent.mkdir(parents=True, exist_ok=True)
+    told.write_text("The licence and the citation were printed.\n", encoding="utf-8")
+    if as_json:
+        click.echo(json.dumps({"dataset": card.name, "files": [str(path) for path in paths]}))
+        return
+    for path in paths:
+        click.echo(str(path))
+    click.echo(f"next: judgekit data show {card.name}", err=True)
+
+
+class _Progress:
+    """Bytes so far on one line of stderr, when a person watches."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.shown = -1
+
+    def __call__(self, done: int, total: int | None) -> None:
+        if not sys.stderr.isatty():
+            return
+        step = done * 100 // total if total else done >> 20
+        if step != self.shown:
+            self.shown = step
+            share = f"{step:3d} % of {total / 1e6:.1f} MB" if total else f"{done / 1e6:.1f} MB"
+            sys.stderr.write(f"\r{self.name}: {share} " + ("\n" if done == total else ""))
+            sys.stderr.flush()
+
+
+@data.command()
+@click.argument("source")
+@CARD
+@JSON
+@click.option("--max-errors", type=click.IntRange(1), default=50, show_default=True, help="How many errors to print.")
+def validate(source: str, card: str | None, as_json: bool, max_errors: int) -> int:
+    """Count what a file holds, and print everything that is wrong with it (exit 1 when anything is)."""
+    from judgekit.data.validate import counts
+    from judgekit.data.validate import validate as check
+
+    records, errors, number = check(source, card, max_errors=max_errors)
+    found = counts(records) if records is not None else None
+    if as_json:
+        first = errors[0].to_dict() if errors else None
+        value = {"error": first} if first else {}
+        out = {**value, **(found or {}), "n_errors": number, "errors": [error.to_dict() for error in errors]}
+        click.echo(json.dumps(out, ensure_ascii=False))
+        return 1 if errors else 0
+    if found is not None:
+        _counts(found, number)
+    for error in errors:
+        click.echo(f"judgekit: {error}", err=True)
+    if number > len(errors):
+        click.echo(f"judgekit: ... and {number - len(errors)} more errors", err=True)
+    if errors:
+        click.echo(f"judgekit: {number} error{'s' * (number != 1)}", err=True)
+    return 1 if errors else 0
+
+
+def _counts(found: dict[str, Any], errors: int) -> None:
+    good = "good records" if errors else "records"
+    click.echo(f"{found['dataset']}: {found['records']} {good}, {found['clusters']} clusters (questions)")
+    facts = [
+        ("with a response", found["with_response"]),
+        ("blank responses", found["blank_responses"]),
+        ("with a reference", found["with_reference"]),
+        ("with options", found["with_options"]),
+        ("conversations", found["conversations"]),
+        ("texts that repeat another record's", found["duplicate_texts"]),
+        ("labelled", found["labelled"]),
+    ]
+    click.echo("  " + ", ".join(f"{number} {what}" for what, number in facts if number or what in ("labelled",)))
+    criteria = found["criteria"]
+    if criteria["records"]:
+        kinds = ", ".join(f"{number} {kind}" for kind, number in criteria["kinds"].items() if kind)
+        click.echo(
+            f"  criteria on {criteria['records']} records: {criteria['min']} to {criteria['max']} a record, "
+            f"median {criteria['median']:g}" + (f" ({kinds})" if kinds else "")
+        )
+    if found["severities"]:
+        click.echo("  severities: " + ", ".join(f"{word} {number}" for word, number in found["severities"].items()))
+    if found["labels"]:
+        click.echo("")
+        _table(
+            ["construct", "rater", "labels", "verdicts", "incomplete", "base rate"],
+            [
+                [
+                    row["construct"],
+                    row["shown"],
+                    str(row["n"]),
+                    str(row["n_verdicts"]),
+                    "-" if row["n_incomplete"] is None else str(row["n_incomplete"]),
+                    "-" if row["base_rate"] is None else f"{row['base_rate']:.3f}",
+                ]
+                for row in found["labels"]
+            ],
+        )
+    _notes(found["notes"])
+
+
+@data.command()
+@click.argument("source")
+@click.option("--to", type=click.Choice(["label-studio", "csv", "parquet", "jsonl"]), required=True, help="The form.")
+@click.option("--out", "-o", type=click.Path(dir_okay=False), help="Where to; by default NAME and the form's ending.")
+@CARD
+@JSON
+def export(source: str, to: str, out: str | None, card: str | None, as_json: bool) -> None:
+    """Write records as a file for other tools. CSV cells cannot run as spreadsheet formulas, and read back the same."""
+    from judgekit.data import load_records
+    from judgekit.data.export import export as write
+
+    records = load_records(source, card)
+    target = out or f"{records.name}.{'tasks.json' if to == 'label-studio' else to}"
+    if Path(target).exists() and Path(source).exists() and Path(target).samefile(source):
+        raise DataError("the export would overwrite its source", file=target, field="out", mend="name another file")
+    number = write(records, target, to)
+    if as_json:
+        click.echo(json.dumps({"dataset": records.name, "records": number, "file": target}))
+        return
+    click.echo(target)
+    click.echo(f"{number} records", err=True)
+    _notes(records.notes)
+
+
+def _notes(notes: list[str]) -> None:
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def _table(header: list[str], rows: list[list[str]]) -> None:
+    """A plain table that can be pasted: columns two spaces apart, numbers as they are."""
+    widths = [max(len(row[index]) for row in [header, *rows]) for index in range(len(header))]
+    for row in [header, *rows]:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

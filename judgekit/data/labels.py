@@ -1,0 +1,236 @@
+"""Raters apart, and joined in a stated way.
+
+A record's labels are of two kinds. A *rater's* label names who said it: a person's pseudonym, ``construction`` for labels made
+by how the record was written, ``model:NAME`` for labels that a model made, or None when the source does not say. A *join*
+names how raters were joined: its rater is ``join:`` and the way. The prefix travels through files, runs and tables, so a join can
+never be counted as one more rater beside those it joins; `raters` leaves joins out, `joined` gives back exactly one label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from judgekit.data.cards import threshold
+from judgekit.errors import DataError, StatisticsError
+from judgekit.records import Criterion, Label, Record
+
+__all__ = ["HOWS", "describe", "fraction", "is_join", "joined", "joined_set", "meets", "raters"]
+
+PREFIX = "join:"
+HOWS = ("card", "criteria-majority", "majority", "worst", "mean")
+_AGAIN = re.compile(r" \[rating [0-9]+\]$")
+
+
+def is_join(label: Label | str | None) -> bool:
+    """Whether a label, or a rater's name, stands for several raters joined."""
+    rater = label.rater if isinstance(label, Label) else label
+    return rater is not None and rater.startswith(PREFIX)
+
+
+def describe(rater: str | None) -> str:
+    """A rater's name for a table: ``r1``, ``by construction``, ``raters joined: majority``, ``unnamed rater``."""
+    if rater is None:
+        return "unnamed rater"
+    if rater == "construction":
+        return "by construction"
+    return f"raters joined: {rater.removeprefix(PREFIX)}" if is_join(rater) else rater
+
+
+def raters(record: Record, construct: str = "completeness") -> list[Label]:
+    """The raters' own labels of one construct, joins left out, in the source's order."""
+    return [label for label in record.labels if label.construct == construct and not is_join(label)]
+
+
+def meets(score: float | None, rule: str | None) -> bool | None:
+    """Whether a score meets ``">= 0.75"``; None without a score or a rule. The sign says which side is inclusive."""
+    if score is None or rule is None:
+        return None
+    sign, limit = threshold(rule)
+    return {">=": score >= limit, ">": score > limit, "<=": score <= limit, "<": score < limit}[sign]
+
+
+def _persons(labels: Sequence[Label]) -> list[Label]:
+    """One label a person: where somebody rated twice (``NAME [rating 2]``), the latest counts in a join."""
+    latest: dict[str, Label] = {}
+    for index, label in enumerate(labels):
+        latest[f"?{index}" if label.rater is None else _AGAIN.sub("", label.rater)] = label
+    return list(latest.values())
+
+
+def joined(
+    record: Record,
+    construct: str = "completeness",
+    how: str = "card",
+    *,
+    complete_when: str | None = None,
+) -> Label | None:
+    """One label for a record.
+
+    Parameters
+    ----------
+    how : ``card``: the join that the card made, else the only rater's own label; StatisticsError where several raters are
+        apart and nothing says how to join them. ``majority``: more than half of the raters' verdicts; a tie is undefined.
+        ``worst``: complete only when every rater says so, the lowest score; unanimous by meaning, so it needs equal numbers of
+        raters on every record (`joined_set` sees to that). ``mean``: mean of the scores, complete by `complete_when`. ``criteria-majority`` is made
+        at load time by a card, which knows what counts as met. Any other word is a rater's name.
+    complete_when : for ``mean``, what is complete, such as ``">= 0.75"``; without it the verdict is None.
+
+    Returns
+    -------
+    Label | None. None: nobody labelled the record. A label whose `complete` is None says why in `rationale`.
+    """
+    mine = [label for label in record.labels if label.construct == construct]
+    people = _persons([label for label in mine if not is_join(label)])
+    joins = [label for label in mine if is_join(label)]
+    if how == "card":
+        if len(joins) == 1:
+            return joins[0]
+        if not joins and len(people) <= 1:
+            return people[0] if people else None
+        raise StatisticsError(
+            f"record {record.id!r} has {len(people)} raters of {construct}"
+            + (f" and {len(joins)} joins" if joins else ", and no card says how to join them"),
+            mend="choose a rater, majority, worst or mean",
+        )
+    stored = next((label for label in joins if label.rater == PREFIX + how), None)
+    if how == "criteria-majority":
+        if stored is None and len(people) > 1:
+            raise StatisticsError(
+                f"record {record.id!r} holds no criteria-majority", mend="load it through a card that joins so"
+            )
+        return stored or (people[0] if people else None)
+    if how not in HOWS:
+        return next((label for label in mine if label.rater == how), None)
+    if not people:
+        return stored
+    return _join(people, construct, how, complete_when)
+
+
+def _join(people: Sequence[Label], construct: str, how: str, complete_when: str | None) -> Label:
+    base = Label(construct=construct, rater=PREFIX + how)
+    scores = [float(label.score) for label in people if label.score is not None]
+    verdicts = [label.complete for label in people if label.complete is not None]
+    n = len(people)
+    if how == "mean":
+        if len(scores) < n:
+            return replace(base, rationale=f"{n - len(scores)} of {n} raters gave no score")
+        score = sum(scores) / n
+        return replace(base, score=score, complete=meets(score, complete_when), rationale=f"mean of {n} raters")
+    if len(verdicts) < n:
+        return replace(base, rationale=f"{n - len(verdicts)} of {n} raters gave no verdict")
+    yes = sum(verdicts)
+    words = f"{yes} of {n} raters say complete"
+    if how == "worst":
+        score_ = min(scores) if len(scores) == n else None
+        return replace(base, complete=yes == n, score=score_, rationale=words)
+    return replace(
+        base, complete=None if 2 * yes == n else 2 * yes > n, rationale=f"{words}{', a tie' * (2 * yes == n)}"
+    )
+
+
+def joined_set(
+    records: Iterable[Record], construct: str = "completeness", how: str = "card", *, complete_when: str | None = None
+) -> dict[str, Label | None]:
+    """`joined` for every record, by id. ``worst`` is refused (StatisticsError) when records have unequal numbers of raters.
+
+    With more raters on a record the worst of them is worse by chance alone, so records would not be comparable.
+    """
+    records = list(records)
+    if how == "worst":
+        counts = Counter(len(_persons(raters(record, construct))) for record in records)
+        counts.pop(0, None)
+        if len(counts) > 1:
+            shown = ", ".join(f"{number} records have {size}" for size, number in sorted(counts.items()))
+            raise StatisticsError(
+                f"worst-of-raters needs equal numbers of raters: {shown}",
+                mend="choose majority, or one rater, or the records that all of them rated",
+            )
+    return {record.id: joined(record, construct, how, complete_when=complete_when) for record in records}
+
+
+def fraction(
+    criteria: Sequence[Criterion],
+    said: Mapping[str, Any],
+    met: Sequence[str],
+    where: Mapping[str, str],
+    *,
+    weighted: bool,
+) -> tuple[float | None, str | None]:
+    """Share of criteria met, and, when it is None, why.
+
+    `said` maps criterion ids to the rater's word, `met` lists the words that mean met (true is ``"true"``). `where` keeps criteria whose
+    attribute equals the text. Criteria with points of 0 or less are left out.
+    """
+    kept = [
+        item
+        for item in criteria
+        if item.points > 0 and all(str(getattr(item, key, None)) == value for key, value in where.items())
+    ]
+    if not kept:
+        return None, "no criterion counts"
+    unsaid = [item.id for item in kept if said.get(item.id) is None]
+    if unsaid:
+        return None, f"{len(unsaid)} of {len(kept)} criteria were not rated"
+    words = [said[item.id] for item in kept]
+    hits = [(str(word).lower() if isinstance(word, bool) else word) in met for word in words]
+    weights = [float(item.points) if weighted else 1.0 for item in kept]
+    return sum(w for w, hit in zip(weights, hits, strict=True) if hit) / sum(weights), None
+
+
+def criteria_majority(
+    labels: Sequence[Label],
+    criteria: Sequence[Criterion],
+    construct: str,
+    met: Sequence[str],
+    where: Mapping[str, str],
+    *,
+    weighted: bool,
+    complete_when: str | None,
+) -> Label:
+    """Join raters criterion by criterion: the word that more than half of them said, then the share of criteria met.
+
+    This differs from the majority of verdicts: raters may disagree on which criteria are met and agree on the answer, or the
+    other way round. A criterion without a majority (three raters, three words) counts as not met when no more than half said
+    it is met, and has the word None.
+    """
+    people = _persons(labels)
+    said: dict[str, bool | str | None] = {}
+    hits: dict[str, bool] = {}
+    for item in criteria:
+        words = [(label.criteria or {}).get(item.id) for label in people]
+        if any(word is None for word in words):
+            continue
+        top, number = Counter(words).most_common(1)[0]
+        said[item.id] = top if 2 * number > len(words) else None
+        yes = sum((str(word).lower() if isinstance(word, bool) else word) in met for word in words)
+        if 2 * yes != len(words):
+            hits[item.id] = 2 * yes > len(words)
+    score, reason = fraction(criteria, hits, ["true"], where, weighted=weighted)
+    return Label(
+        construct=construct,
+        rater=PREFIX + "criteria-majority",
+        complete=meets(score, complete_when),
+        score=score,
+        criteria=said,
+        rationale=reason or f"majority of {len(people)} raters on each criterion",
+    )
+
+
+def check_raters(labels: Sequence[Label]) -> list[Label]:
+    """Number a rater's second label of the same construct ``NAME [rating 2]``, so that every annotation is kept."""
+    seen: Counter[tuple[str, str | None]] = Counter()
+    out: list[Label] = []
+    for label in labels:
+        key = (label.construct, label.rater)
+        seen[key] += 1
+        if seen[key] == 1:
+            out.append(label)
+        elif label.rater is None:
+            raise DataError("two labels of one record name no rater", field="labels", mend="map the rater in the card")
+        else:
+            out.append(replace(label, rater=f"{label.rater} [rating {seen[key]}]"))
+    return out

@@ -1,0 +1,144 @@
+"""From a Request to a committed call: served from the store, shared while in flight, or sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+from judgekit.errors import JudgekitError
+from judgekit.judging.progress import Progress
+from judgekit.judging.schedule import Budget, Lane, Stop
+from judgekit.judging.types import JudgeSpec, Reply, Request
+from judgekit.judging.units import max_tokens, most_tokens
+from judgekit.runs.model import SERVED, CallRow
+from judgekit.runs.store import RunStore
+
+__all__ = ["Caller", "Judge", "request_for"]
+
+
+class Judge:
+    """A judge with its client and its lane. The client is opened when the first call must really be made: `ready`."""
+
+    def __init__(self, spec: JudgeSpec, client: Any, lane: Lane, stack: AsyncExitStack) -> None:
+        self.spec, self.client, self.lane = spec, client, lane
+        self._stack = stack
+        self._open = False
+        self._door = asyncio.Lock()
+
+    async def ready(self) -> None:
+        """Open the client, once; what went wrong the first time is not tried again by those who wait."""
+        async with self._door:
+            if not self._open:
+                self.lane.stop.check()
+                try:
+                    await self._stack.enter_async_context(self.client)
+                except JudgekitError as error:
+                    self.lane.stop.drain("fault", error)
+                    raise
+                self._open = True
+
+
+def request_for(client: Any, rubric: Any, ask: Any, sample: int = 0) -> Request:
+    """The request of one ask. An engine that decodes under a grammar is given the texts' lengths, so that it ends."""
+    schema = ask.bounded_schema if client.local is not None else ask.schema
+    request: Request = client.request(ask.messages, schema, dict(rubric.sampling), sample)
+    return request
+
+
+class Caller:
+    """Answers requests for one command.
+
+    Attributes
+    ----------
+    calls : calls made by this command; re-asks and tries of one call count once.
+    reused : requests that were answered without sending anything.
+    """
+
+    def __init__(self, store: RunStore, stop: Stop, budget: Budget, progress: Progress, reasks: int) -> None:
+        self.store, self.stop, self.budget, self.progress, self.reasks = store, stop, budget, progress, reasks
+        self.calls = 0
+        self.reused = 0
+        self._flying: dict[str, asyncio.Future[CallRow | None]] = {}
+        self._useless: set[str] = set()  # asked by this command without a reply that may be served
+        self._said: set[str] = set()
+
+    def stored(self, request: Request) -> CallRow | None:
+        """The call that answers `request` without asking: one of an earlier command, or a useless one of this command."""
+        if request.key in self._useless:
+            return self.store.last_call(request.key)
+        return self.store.served(request.key)
+
+    async def get(self, judge: Judge, request: Request, model: Any) -> CallRow:
+        """The committed call that answers `request`; raises Drained when it would have to be sent and nothing may be."""
+        key = request.key
+        while (flying := self._flying.get(key)) is not None:
+            row = await asyncio.shield(flying)
+            if row is not None:
+                self.reused += 1
+                return row
+            self.stop.check()
+        if (row := self.stored(request)) is not None:
+            self.reused += 1
+            return row
+        flight: asyncio.Future[CallRow | None] = asyncio.get_running_loop().create_future()
+        self._flying[key] = flight
+        row = None
+        try:
+            row = await self._send(judge, request, model)
+            return row
+        finally:
+            del self._flying[key]
+            flight.set_result(row)
+
+    async def _send(self, judge: Judge, request: Request, model: Any) -> CallRow:
+        client = judge.client
+        tokens, estimate = 0, 0.0
+        if self.budget.limit is not None or judge.lane.counts_tokens:
+            tokens_in, tokens_out = client.count_tokens(request.messages), max_tokens(request.sampling)
+            tokens = tokens_in + tokens_out
+            estimate = client.price(*most_tokens(tokens_in, tokens_out, self.reasks)) or 0.0
+
+        await judge.ready()
+        sent = False
+
+        async def send() -> Reply:
+            nonlocal sent
+            self.calls += not sent
+            sent = True
+            reply: Reply = await client.send(request, model)
+            return reply
+
+        reply = await judge.lane.call(send, tokens=tokens, estimate=estimate)
+        row = CallRow(
+            key=request.key,
+            model=request.model,
+            endpoint=request.endpoint,
+            sample=request.sample,
+            status=reply.status,
+            request={"messages": request.messages, "schema": request.schema, "sampling": request.sampling},
+            text=reply.text,
+            verdict=reply.verdict,
+            reason=reply.reason,
+            flags=reply.flags,
+            attempts=reply.attempts,
+            effective=reply.effective,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            cost=reply.cost,
+            latency_s=reply.latency_s,
+        )
+        self.store.put_call(row)
+        if row.status not in SERVED:
+            self._useless.add(row.key)
+        self.progress.called(row.cost, row.tokens_in is not None or row.text is not None)
+        self.tell(client.notes, self.progress.note)
+        return row
+
+    def tell(self, notes: list[str], say: Callable[[str], None]) -> None:
+        """Pass on sentences that were not said yet."""
+        for note in notes:
+            if note not in self._said:
+                self._said.add(note)
+                say(note)

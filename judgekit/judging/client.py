@@ -1,0 +1,361 @@
+"""Turns a Request into a Reply: real HTTP through litellm, our parser, bounded re-asks in instructor's words.
+
+The one file that imports litellm and instructor, and only inside functions: together they take four seconds to load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from functools import cache
+from types import SimpleNamespace, TracebackType
+from typing import Any
+
+from pydantic import BaseModel
+
+from judgekit.errors import UsageError
+from judgekit.judging.abilities import abilities_of, entry_of, provider_of
+from judgekit.judging.dialect import Family, family_of, to_dialect
+from judgekit.judging.endpoint import bypass_proxies_for_localhost, endpoint_of, is_loopback, resolve_base
+from judgekit.judging.exchange import MODES, Exchange, Profile
+from judgekit.judging.faults import sort_out
+from judgekit.judging.local import LocalServer, local_model
+from judgekit.judging.prices import Price, given_price, listed_price
+from judgekit.judging.transport import Answer, Usage
+from judgekit.judging.types import JudgeSpec, Reply, Request
+
+__all__ = ["Client", "open_client"]
+
+
+def open_client(
+    judge: JudgeSpec,
+    *,
+    timeout_s: float = 120.0,
+    reasks: int = 2,
+    max_chars: int | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+) -> Client:
+    """A client for one judge; `async with` it before `send`. `request`, `price` and `count_tokens` need no entering.
+
+    Parameters
+    ----------
+    judge : the model (``openai/gpt-5-mini``, ``hosted_vllm/...``, ``ollama_chat/...``, ``local/smollm2-135m``) and its sampling.
+    timeout_s : seconds that one HTTP request may take, above 0.
+    reasks : how often an unusable reply is asked again within one `send`, 0 or more (0: never).
+    max_chars : lowers the length that the schema grants every text field to so many characters, 1 or more.
+    price_in, price_out : US dollars a million tokens; both or neither. They win over the built-in price list.
+
+    Raises UsageError for values out of range, ProviderError where no provider is known for the model.
+    """
+    if timeout_s <= 0:
+        raise UsageError(f"the timeout is {timeout_s} s", mend="give a number of seconds above 0")
+    if reasks < 0:
+        raise UsageError(f"the number of re-asks is {reasks}", mend="give 0 or more")
+    if max_chars is not None and max_chars < 1:
+        raise UsageError(f"the length limit is {max_chars} characters", mend="give 1 or more")
+    return Client(
+        judge, timeout_s=timeout_s, reasks=reasks, max_chars=max_chars, price=given_price(price_in, price_out)
+    )
+
+
+class Client:
+    """One judge, prepared once (schemas, parameters, prices), asked many times.
+
+    Attributes
+    ----------
+    notes : sentences for the person at the screen, each said once (a parameter that the model refused, a mode given up).
+    concurrency : the most requests that may be in flight at once; None where the scheduler is free to choose. `local/`: 1.
+    endpoint : what stands for the address in keys.
+    """
+
+    def __init__(
+        self, judge: JudgeSpec, *, timeout_s: float, reasks: int, max_chars: int | None, price: Price | None
+    ) -> None:
+        self.judge = judge
+        self.notes: list[str] = []
+        self.local = local_model(judge.model)
+        self.concurrency: int | None = 1 if self.local else None
+        self._timeout_s = timeout_s
+        self._reasks = reasks
+        self._max_chars = max_chars
+        self._given_price = price
+        self._base = None if self.local else resolve_base(judge.model, judge.api_base)
+        self.endpoint: str = judge.endpoint or (
+            self.local.endpoint() if self.local else endpoint_of(judge.model, self._base)
+        )
+        self._family: Family = family_of(judge.model, custom_base=self._base is not None)
+        self._dialects: dict[str, dict[str, Any]] = {}
+        self._server: LocalServer | None = None
+        self._exchange: Exchange | None = None
+
+    async def __aenter__(self) -> Client:
+        # loading takes seconds and a first use may fetch weights: neither may hold up other judges of the same loop
+        if self.local is not None:
+            self._server = await asyncio.to_thread(LocalServer.start, self.local)
+        litellm = await asyncio.to_thread(_litellm)
+        try:
+            await self._open(litellm)
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def _open(self, litellm: Any) -> None:
+        global _open_clients
+        price = self._price()
+        model, base = self.judge.model, self._base
+        key: str | None = None
+        modes: tuple[str, ...]
+        unsupported: dict[str, str] = {}
+        if self._server is not None:
+            model, key = f"openai/{self._server.name}", "none"
+            base = self._server.base
+            modes = MODES[:1]
+        else:
+            modes, unsupported = abilities_of(litellm, model, base)
+            if (
+                base is not None
+                and not os.environ.get("OPENAI_API_KEY")
+                and provider_of(litellm, model, base) == "openai"
+            ):
+                key = "none"  # servers of one's own ask for none, and the SDK refuses to start without
+        bypass_proxies_for_localhost(base)
+        transport = _LitellmTransport(litellm, model, base, key, self._timeout_s, shown=self.judge.model)
+        profile = Profile(modes, unsupported, self.notes, self.judge.model)
+        profile.seed_by_sample = self._server is not None
+        if price is None:
+            transport.register()
+            if self._base is not None:
+                self.notes.append(
+                    f"the price of {self.judge.model} at {self.endpoint} is unknown: --price-in, --price-out"
+                )
+        self._exchange = Exchange(transport, profile, _reask, self._reasks, price)
+        _open_clients += 1
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        global _open_clients
+        if self._exchange is not None:
+            self._exchange = None
+            _open_clients -= 1
+            if _open_clients == 0:  # litellm's connections are shared by all clients of the process
+                await _close_connections()
+        if self._server is not None:
+            server, self._server = self._server, None
+            await asyncio.shield(asyncio.to_thread(server.stop))
+
+    def request(
+        self,
+        messages: list[dict[str, str]],
+        schema_neutral: dict[str, Any] | None,
+        sampling_defaults: dict[str, Any],
+        sample: int = 0,
+    ) -> Request:
+        """The request as it will be sent: sampling merged, schema in the provider's dialect, endpoint set. No network."""
+        sampling = {**sampling_defaults, **self.judge.sampling}
+        return Request(
+            messages=messages,
+            schema=None if schema_neutral is None else self._dialect(schema_neutral),
+            model=self.judge.model,
+            sampling={name: value for name, value in sampling.items() if value is not None},
+            endpoint=self.endpoint,
+            sample=sample,
+        )
+
+    def _dialect(self, neutral: dict[str, Any]) -> dict[str, Any]:
+        key = json.dumps(neutral)  # unsorted: the order of properties is part of what is asked
+        if key not in self._dialects:
+            self._dialects[key] = to_dialect(neutral, self._family, max_chars=self._max_chars)
+        return self._dialects[key]
+
+    async def send(self, request: Request, model: type[BaseModel] | None) -> Reply:
+        """Ask, read, re-ask where needed. `model` None: a writer of free text.
+
+        Raises RateLimited (429), Transient (5xx, timeout, broken connection) and ProviderError (who we are, or what we ask
+        for, is refused); everything else is a Reply with its status.
+        """
+        if self._exchange is None:
+            raise RuntimeError("the client is not open: async with open_client(...) as client")
+        return await self._exchange.run(request, model)
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        """US dollars for so many tokens at the given or the listed price; None where it is unknown; 0.0 for `local/`."""
+        price = self._price()
+        return None if price is None else price.of(tokens_in, tokens_out)
+
+    def _price(self) -> Price | None:
+        if self.local is not None:
+            return Price(0.0, 0.0, "local")
+        if self._given_price is not None:
+            return self._given_price
+        return _listed(self.judge.model, self._base)
+
+    def count_tokens(self, messages: list[dict[str, str]]) -> int:
+        """Tokens of a prompt: by litellm's counter for the model; where it has none, characters / 3 + 8 a message, rounded up.
+
+        The estimate is meant to err on the high side for English text.
+        """
+        if self.local is None:
+            try:
+                return int(_litellm().token_counter(model=self.judge.model, messages=messages))
+            except Exception:  # its counters raise whatever their tokenizers raise
+                pass
+        return sum(-(-len(message["content"]) // 3) + 8 for message in messages)
+
+
+_open_clients = 0
+
+
+@cache
+def _litellm() -> Any:
+    """litellm, quiet: no price list from the network, no telemetry, callbacks, cache, retries or advice on the screen."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    import logging
+
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    litellm.drop_params = False
+    litellm.modify_params = False
+    litellm.num_retries = None
+    litellm.cache = None
+    litellm.disable_hf_tokenizer_download = True
+    for name in ("callbacks", "input_callback", "success_callback", "failure_callback"):
+        setattr(litellm, name, [])
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return litellm
+
+
+async def _close_connections() -> None:
+    litellm = _litellm()
+    await litellm.close_litellm_async_clients()
+    litellm.in_memory_llm_clients_cache.flush_cache()  # a closed client must not be found again by the next run
+
+
+@cache
+def _listed(model: str, base: str | None) -> Price | None:
+    """The listed price; none for ``openai/`` models at another address, which may bill by any price."""
+    litellm = _litellm()
+    provider = provider_of(litellm, model, base)
+    if base is not None and (provider == "openai" or is_loopback(base)):
+        return None
+    return listed_price(entry_of(litellm, model, provider))
+
+
+def _reask(messages: list[dict[str, Any]], mode: str, answer: Answer, problem: str) -> list[dict[str, Any]]:
+    """The next try's messages, in instructor's words; what it would send on that providers refuse is left out.
+
+    An empty reply and unreadable tool arguments are not quoted back (some providers refuse an empty assistant turn or
+    arguments that are no JSON), nor is a reply of more than 20,000 characters.
+    """
+    from instructor import Mode
+    from instructor.processing.response import handle_reask_kwargs
+
+    quoted: SimpleNamespace | None = None
+    if _can_be_quoted(answer):
+        calls = [
+            SimpleNamespace(id=call["id"], function=SimpleNamespace(name=call["name"], arguments=call["arguments"]))
+            for call in answer.tools
+        ]
+        dumped = [
+            {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": call["arguments"]}}
+            for call in answer.tools
+        ]
+        message = SimpleNamespace(
+            role="assistant",
+            content=answer.text,
+            tool_calls=calls or None,
+            model_dump=lambda: {"tool_calls": dumped},
+        )
+        quoted = SimpleNamespace(choices=[SimpleNamespace(message=message)])
+    modes = {"json_schema": Mode.JSON_SCHEMA, "tools": Mode.TOOLS, "json": Mode.JSON, "prompt": Mode.MD_JSON}
+    kind = Mode.TOOLS if answer.tools and quoted is not None else modes[mode]
+    kwargs = handle_reask_kwargs({"messages": list(messages)}, kind, quoted, ValueError(problem))
+    new: list[dict[str, Any]] = kwargs["messages"]
+    return new
+
+
+def _can_be_quoted(answer: Answer) -> bool:
+    if sum(len(call["arguments"]) for call in answer.tools) + len(answer.text or "") > 20_000:
+        return False
+    if not answer.tools:
+        return bool((answer.text or "").strip())
+    try:
+        return all(isinstance(json.loads(call["arguments"]), dict) and call["id"] for call in answer.tools)
+    except (ValueError, RecursionError):
+        return False
+
+
+class _LitellmTransport:
+    """The transport over litellm.acompletion: one HTTP request a call, never a retry of its own."""
+
+    def __init__(
+        self, litellm: Any, model: str, base: str | None, key: str | None, timeout_s: float, shown: str
+    ) -> None:
+        self.litellm = litellm
+        self.model = model
+        self.base = base
+        self.shown = shown
+        self.fixed: dict[str, Any] = {"model": model, "timeout": timeout_s, "num_retries": 0, "max_retries": 0}
+        if base is not None:
+            self.fixed["api_base"] = base
+        if key is not None:
+            self.fixed["api_key"] = key
+
+    def register(self) -> None:
+        """Put a model of unknown price on litellm's list, which spares a failing search after each reply; our cost stays None."""
+        provider = provider_of(self.litellm, self.model, self.base)
+        if self.model not in self.litellm.model_cost:
+            price = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}
+            self.litellm.register_model({self.model: {**price, "litellm_provider": provider, "mode": "chat"}})
+
+    async def post(self, body: Mapping[str, Any]) -> Answer:
+        try:
+            return _answer(await self.litellm.acompletion(**self.fixed, **body))
+        except Exception as error:
+            raise sort_out(error, model=self.shown, base=self.base, keys=self._missing_keys(error)) from error
+
+    def _missing_keys(self, error: Exception) -> list[str]:
+        if getattr(error, "status_code", None) != 401:
+            return []
+        try:
+            return [str(key) for key in self.litellm.validate_environment(model=self.model)["missing_keys"]]
+        except Exception:  # it knows some providers only; the error that is being told matters more
+            return []
+
+
+def _answer(reply: Any) -> Answer:
+    usage = getattr(reply, "usage", None)
+    tokens_in = getattr(usage, "prompt_tokens", None) or None  # litellm writes 0 where the provider was silent
+    tokens_out = getattr(usage, "completion_tokens", None)
+    hidden = getattr(reply, "_hidden_params", None) or {}
+    spent = Usage(tokens_in, tokens_out if tokens_in is not None else None, hidden.get("response_cost"))
+    model = getattr(reply, "model", None)
+    if not reply.choices:
+        return Answer(None, usage=spent, model=model, choices=0)
+    choice = reply.choices[0]
+    message = choice.message
+    tools = [
+        {"id": call.id or "", "name": call.function.name or "", "arguments": _arguments(call.function.arguments)}
+        for call in message.tool_calls or []
+    ]
+    return Answer(
+        text=message.content,
+        tools=tools,
+        refusal=getattr(message, "refusal", None),
+        finish_reason=choice.finish_reason,
+        usage=spent,
+        model=model,
+        thought=bool(getattr(message, "reasoning_content", None)),
+        choices=len(reply.choices),
+    )
+
+
+def _arguments(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,108 @@
+"""Sorts what a provider's client library raises into our few kinds: wait, try again, mend the request, stop the run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from judgekit.errors import JudgekitError, ProviderError
+from judgekit.judging.transport import Filtered, Rejected, TooLong, retry_after_of
+from judgekit.judging.types import RateLimited, Transient
+
+__all__ = ["sort_out"]
+
+_TOO_LONG = re.compile(
+    r"context[ _]length|context[ _]size|context[ _]window|maximum context|prompt is too long|input is too long|too many (?:input )?tokens"
+    r"|exceeds? the (?:model'?s )?(?:maximum|limit).{0,40}tokens|reduce the length of the messages",
+    re.IGNORECASE,
+)
+_FILTERED = re.compile(
+    r"content[ _](?:policy|filter|management)|responsible ?ai|safety (?:system|settings)|blocked by", re.IGNORECASE
+)
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|exceeded your current quota|credit balance|billing|payment required", re.IGNORECASE
+)
+_PREFIX = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception|Timeout)?:\s*|^\w+Exception\s+-\s+")
+
+
+def sort_out(error: Exception, *, model: str, base: str | None = None, keys: Sequence[str] = ()) -> Exception:
+    """The exception to raise instead of `error`: RateLimited, Transient, ProviderError, Rejected, TooLong or Filtered.
+
+    `keys` are names of environment variables that the provider wants and that are not set.
+    """
+    if isinstance(error, JudgekitError):
+        return error
+    name = type(error).__name__
+    status = _status(error)
+    message = _message(error)
+    code = str(getattr(error, "code", None) or "") + " " + str(_body(error).get("code") or "")
+    where = f"{model} at {base}" if base else model
+    if name == "ContextWindowExceededError" or (
+        status in {400, 413, 422, 500} and _TOO_LONG.search(message + " " + code)
+    ):
+        return TooLong(message)
+    if name == "ContentPolicyViolationError" or (status in {400, 403} and _FILTERED.search(code + " " + message)):
+        return Filtered(message)
+    if status == 429 or name == "RateLimitError":
+        if _NO_CREDIT.search(code + " " + message):
+            return ProviderError(
+                f"{where}: {message}", mend="the account has no credit left: top it up, then run the same command"
+            )
+        return RateLimited(retry_after_of(_headers(error)))
+    if status == 402:
+        return ProviderError(
+            f"{where}: {message}", mend="the account has no credit left: top it up, then run the same command"
+        )
+    if status == 401 or name == "AuthenticationError":
+        mend = f"set {' and '.join(keys)}" if keys else "check the provider's key in the environment"
+        return ProviderError(f"{where} refuses the key: {message}", mend=mend)
+    if status == 403 or name == "PermissionDeniedError":
+        return ProviderError(f"{where} refuses access: {message}", mend="the key may not use this model or region")
+    if status in {404, 405} or name == "NotFoundError":
+        mend = "check the model's name" + (
+            f" and the address {base} (many servers want /v1 at its end)" if base else ""
+        )
+        return ProviderError(f"{where} is not there: {message}", mend=mend)
+    if name == "Timeout" or status == 408:
+        return Transient(f"{where} did not answer in time: {message}", retry_after_of(_headers(error)))
+    if status in {400, 409, 413, 422}:
+        return Rejected(message, _param(error))
+    return Transient(f"{where}: {message}", retry_after_of(_headers(error)))
+
+
+def _status(error: Exception) -> int | None:
+    status = getattr(error, "status_code", None)
+    try:
+        return None if status is None else int(status)
+    except (TypeError, ValueError):
+        return None
+
+
+def _message(error: Exception) -> str:
+    body = _body(error).get("message")
+    text = str(body) if body else str(getattr(error, "message", None) or error)
+    while (shorter := _PREFIX.sub("", text, count=1)) != text and shorter:
+        text = shorter
+    return re.sub(r"\s+", " ", text).strip()[:1500] or type(error).__name__
+
+
+def _body(error: Exception) -> dict[str, Any]:
+    body = getattr(error, "body", None)
+    if isinstance(body, dict):
+        inner = body.get("error")
+        return inner if isinstance(inner, dict) else body
+    return {}
+
+
+def _param(error: Exception) -> str | None:
+    param = getattr(error, "param", None) or _body(error).get("param")
+    return str(param).split(".")[0] if param else None
+
+
+def _headers(error: Exception) -> dict[str, str] | None:
+    response = getattr(error, "response", None)
+    for headers in (getattr(response, "headers", None), getattr(error, "litellm_response_headers", None)):
+        if headers:
+            return dict(headers)
+    return None

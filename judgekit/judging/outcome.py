@@ -1,0 +1,142 @@
+"""What a command leaves behind: the counts that `judge --json` prints, and the table beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from judgekit.errors import JudgekitError
+from judgekit.runs.model import UNSCORED
+
+if TYPE_CHECKING:
+    from judgekit.judging.calls import Caller
+    from judgekit.rubric import CompiledRubric
+    from judgekit.runs.store import RunStore
+
+__all__ = ["Outcome", "Row", "Wanted", "summarise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The judgements that a command asked for, of one data set, rubric and judge."""
+
+    dataset: str
+    ids: set[str]
+    rubric: CompiledRubric
+    judge: str
+    samples: frozenset[int]
+
+
+@dataclass(slots=True)
+class Row:
+    """One line of the table: a data set, rubric and judge. `cost` is None where a price is unknown."""
+
+    dataset: str
+    rubric: str
+    judge: str
+    wanted: int
+    statuses: Counter[str] = field(default_factory=Counter)
+    flags: Counter[str] = field(default_factory=Counter)
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = 0.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The state of the requested judgements after a command, and what the command itself did.
+
+    `judgements`, `ok`, `rule`, `unscored` describe what was asked for; `calls`, `reused`, `cost` this command alone;
+    `cost_total` the whole run. A cost is None when a call used tokens at an unknown price.
+    """
+
+    run: str
+    dataset: str
+    judgements: int
+    ok: int
+    rule: int
+    unscored: dict[str, int]
+    calls: int
+    reused: int
+    cost: float | None
+    cost_total: float | None
+    stopped: str | None
+    rows: list[Row] = field(default_factory=list)
+    error: JudgekitError | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 all scored, 3 some unscored, 4 budget, 5 provider, 130 interrupted."""
+        if self.stopped == "budget":
+            return 4
+        if self.stopped == "interrupted":
+            return 130
+        if self.error is not None:
+            return self.error.exit_code
+        return 3 if self.unscored else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON contract (DESIGN, section 8); `error` is there only when the provider ended the work."""
+        names = [
+            "run",
+            "dataset",
+            "judgements",
+            "ok",
+            "rule",
+            "unscored",
+            "calls",
+            "reused",
+            "cost",
+            "cost_total",
+            "stopped",
+        ]
+        value: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if self.error is not None:
+            value["error"] = self.error.to_dict()
+        return value
+
+
+def summarise(
+    store: RunStore, wanted: Sequence[Wanted], caller: Caller, cause: str | None, error: BaseException | None
+) -> Outcome:
+    """Count what the run holds of `wanted`."""
+    rows = [_row(store, one) for one in wanted]
+    statuses: Counter[str] = Counter()
+    for row in rows:
+        statuses.update(row.statuses)
+    return Outcome(
+        run=str(store.path),
+        dataset=", ".join(dict.fromkeys(one.dataset for one in wanted)),
+        judgements=sum(statuses.values()),
+        ok=statuses["ok"],
+        rule=statuses["rule"],
+        unscored={status: statuses[status] for status in UNSCORED if statuses[status]},
+        calls=caller.calls,
+        reused=caller.reused,
+        cost=caller.progress.cost,
+        cost_total=store.cost_total(),
+        stopped=cause if cause in ("budget", "interrupted") else None,
+        rows=rows,
+        error=error if isinstance(error, JudgekitError) else None,
+    )
+
+
+def _row(store: RunStore, one: Wanted) -> Row:
+    row = Row(one.dataset, one.rubric.name, one.judge, len(one.ids) * len(one.samples))
+    found = store.judgements(
+        dataset=one.dataset, rubric=one.rubric.name, judge=one.judge, ask=one.rubric.ask_fingerprint
+    )
+    for judgement in found:
+        if judgement.record_id not in one.ids or judgement.sample not in one.samples:
+            continue
+        row.statuses[judgement.status] += 1
+        row.flags.update(judgement.flags)
+        row.tokens_in += judgement.tokens_in or 0
+        row.tokens_out += judgement.tokens_out or 0
+        if judgement.cost is not None:
+            row.cost = None if row.cost is None else row.cost + judgement.cost
+        elif judgement.tokens_in is not None or judgement.status in ("ok",):
+            row.cost = None
+    return row

@@ -1,0 +1,132 @@
+"""The seam between what is asked and how it travels: a transport has one method, and says in our words what went wrong.
+
+litellm is the transport today (in `client.py`); a faster one can stand in its place without a change to modes, re-asks,
+statuses or the store.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+__all__ = ["Answer", "Filtered", "Rejected", "TooLong", "Transport", "Usage", "refused_parameters", "retry_after_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one HTTP answer; None where the provider did not say. `cost` in US dollars, None unknown."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer in the terms of the chat-completions protocol."""
+
+    text: str | None
+    tools: list[dict[str, str]] = field(default_factory=list)  # {"id", "name", "arguments"}
+    refusal: str | None = None
+    finish_reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    model: str | None = None  # what the provider says answered
+    thought: bool = False  # it reasoned, in a place of its own
+    choices: int = 1
+
+
+class Transport(Protocol):
+    """Sends one request body and returns the answer.
+
+    Raises RateLimited, Transient, ProviderError (types.py, errors.py), or one of `Rejected`, `TooLong`, `Filtered`.
+    """
+
+    async def post(self, body: Mapping[str, Any]) -> Answer:
+        """`body` holds messages and parameters as keyword arguments of the chat-completions protocol."""
+        ...
+
+
+class Rejected(Exception):
+    """The provider refuses the request as it stands (400, 422): a parameter it does not take, or a value."""
+
+    def __init__(self, message: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+
+
+class TooLong(Exception):
+    """The prompt and the room for the reply do not fit the model's context."""
+
+
+class Filtered(Exception):
+    """The provider's content filter refused the prompt."""
+
+
+_REFUSAL = re.compile(
+    r"unsupported|not\s+support|n't\s+support|unknown|unrecogni[sz]ed|deprecated|not\s+permitted|not\s+allowed|extra\s+inputs?"
+    r"|unexpected|only\s+the\s+default|not\s+available|not\s+compatible|incompatible|cannot\s+both|not\s+implemented|does\s+not\s+accept",
+    re.IGNORECASE,
+)
+_STRUCTURE = re.compile(
+    r"response_format|json_schema|json_object|structured\s+output|output_format|guided|grammar|invalid\s+schema|tool_choice|\btools?\b|function\s+call",
+    re.IGNORECASE,
+)
+
+
+def refused_parameters(rejected: Rejected, sent: Mapping[str, Any]) -> list[str]:
+    """Which of the `sent` sampling parameters a rejection names as not taken at all, in the order sent.
+
+    A value out of range (``temperature must be at most 2``) is the asker's to mend, so it gives an empty list. The word
+    ``response_format`` stands for everything that asks for structure.
+    """
+    message = rejected.message[:4000]
+    if not _REFUSAL.search(message):
+        return ["response_format"] if rejected.param == "response_format" or _bad_schema(message) else []
+    if rejected.param in sent:
+        return [str(rejected.param)]
+    named = [name for name in sent if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", message)]
+    if named:
+        # of two that exclude each other the first named goes; the second may then stay
+        return (
+            named[:1] if re.search(r"cannot\s+both|incompatible", message, re.IGNORECASE) else _subjects(named, message)
+        )
+    return (
+        ["response_format"]
+        if rejected.param in {"response_format", "tools", "tool_choice"} or _STRUCTURE.search(message)
+        else []
+    )
+
+
+def _subjects(named: list[str], message: str) -> list[str]:
+    """``'max_tokens' is not supported, use 'max_completion_tokens'``: what stands after ``use`` is advice."""
+    advice = re.search(r"\buse\b|\binstead\b|\bsupported parameters\b", message, re.IGNORECASE)
+    kept = [name for name in named if advice is None or message.find(name) < advice.start()]
+    return kept or named[:1]
+
+
+def _bad_schema(message: str) -> bool:
+    return bool(re.search(r"invalid\s+schema|response_format|json_schema|grammar", message, re.IGNORECASE))
+
+
+def retry_after_of(headers: Mapping[str, str] | None) -> float | None:
+    """Seconds that ``retry-after-ms`` or ``Retry-After`` (seconds or an HTTP date) ask for; None where absent or unreadable."""
+    lower = {key.lower(): value for key, value in dict(headers or {}).items()}
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = lower.get(name)
+        if text is None:
+            continue
+        try:
+            seconds = float(text) * unit
+        except ValueError:
+            try:
+                seconds = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+            except (TypeError, ValueError):
+                continue
+        if seconds == seconds and seconds != float("inf"):
+            return max(0.0, seconds)
+    return None

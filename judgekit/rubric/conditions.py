@@ -1,0 +1,108 @@
+"""Small conditions: ``">= 4"``, ``must_have``, ``[a, b]``, ``"!= nice_to_have"``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judgekit.rubric.nodes import Map, Node, Seq, as_map, as_text, fail, is_null
+
+__all__ = ["Condition", "holds", "matches", "read_comparison", "read_condition", "read_conditions"]
+
+_COMPARISON = re.compile(r"\s*(>=|<=|==|!=|>|<|=)\s*(.*\S)\s*", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`op` is ``>=``, ``<=``, ``>``, ``<``, ``==``, ``!=`` or ``in``; `operands` are texts, None for an absent value.
+
+    `written` is the condition as the file has it.
+    """
+
+    op: str
+    operands: tuple[str | None, ...]
+    written: str
+
+    @property
+    def number(self) -> float | None:
+        text = self.operands[0]
+        return float(text) if text is not None and _NUMBER.fullmatch(text) else None
+
+
+def holds(condition: Condition, value: Any) -> bool:
+    """Does `value` (a text, number, boolean, list of these, or None) fulfil the condition?
+
+    Order is compared between numbers only: anything else fails it. A list fulfils it where any of its items does, and
+    ``!=`` where all do.
+    """
+    if isinstance(value, list | tuple):
+        results = [holds(condition, item) for item in value]
+        return all(results) if condition.op == "!=" else any(results)
+    if condition.op in ("in", "=="):
+        return any(_same(operand, value) for operand in condition.operands)
+    if condition.op == "!=":
+        return not any(_same(operand, value) for operand in condition.operands)
+    number = condition.number
+    if number is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if condition.op == ">=":
+        return value >= number
+    if condition.op == "<=":
+        return value <= number
+    return value > number if condition.op == ">" else value < number
+
+
+def _same(operand: str | None, value: Any) -> bool:
+    if operand is None or value is None:
+        return operand is None and value is None
+    if isinstance(value, bool):
+        return operand == ("true" if value else "false")
+    if isinstance(value, int | float):
+        return bool(_NUMBER.fullmatch(operand)) and float(operand) == value
+    return operand == str(value)
+
+
+def matches(conditions: Mapping[str, Condition], item: Any) -> bool:
+    """All conditions hold for the attributes (or, for a map, the keys) that they name; an absent one is None."""
+    return all(
+        holds(condition, item.get(name) if isinstance(item, Mapping) else getattr(item, name, None))
+        for name, condition in conditions.items()
+    )
+
+
+def read_condition(node: Node, field: str) -> Condition:
+    if isinstance(node, Seq):
+        if not node.items:
+            fail(node, field, "an empty list matches nothing", "list the values that count")
+        operands = tuple(None if is_null(item) else as_text(item, field) for item in node.items)
+        return Condition("in", operands, "[" + ", ".join("null" if text is None else text for text in operands) + "]")
+    if is_null(node):
+        return Condition("==", (None,), "null")
+    text = as_text(node, field)
+    found = _COMPARISON.fullmatch(text)
+    if found is None:
+        return Condition("==", (text,), text)
+    op = "==" if found[1] == "=" else found[1]
+    if op not in ("==", "!=") and not _NUMBER.fullmatch(found[2]):
+        fail(node, field, f"{found[2]!r} is not a number", 'write a comparison with a number, such as ">= 4"')
+    return Condition(op, (found[2],), text.strip())
+
+
+def read_comparison(node: Node, field: str) -> Condition:
+    """A comparison with a number, as `complete_when` wants it."""
+    condition = read_condition(node, field)
+    if condition.op == "in" or condition.number is None or condition.operands[0] == condition.written:
+        fail(node, field, f"{condition.written!r} is not a comparison", 'write for example ">= 4", in quotes')
+    return condition
+
+
+def read_conditions(node: Node, field: str, known: tuple[str, ...] | None = None) -> dict[str, Condition]:
+    from judgekit.rubric.nodes import check_keys
+
+    body: Map = as_map(node, field, "{kind: must_have}")
+    if known is not None:
+        check_keys(body, field, known)
+    return {name: read_condition(value, f"{field}.{name}") for name, value in body.items.items()}

@@ -1,0 +1,265 @@
+"""Cards: every fault names the card's file and line, and what a card says is what happens to the rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgekit.data import load_records
+from judgekit.data.cards import card_names, load_card
+from judgekit.data.labels import joined, raters
+from judgekit.errors import DataError
+
+HEAD = "card: mine\ntitle: Mine\nlicence: MIT\ncitation: none\n"
+
+
+def card(folder: Path, body: str, head: str = HEAD) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(head + body, encoding="utf-8")
+    return path
+
+
+def rows(folder: Path, *values: dict[str, Any], name: str = "rows.jsonl") -> Path:
+    path = folder / name
+    path.write_text("\n".join(json.dumps(value, ensure_ascii=False) for value in values), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", sorted(card_names()))
+def test_every_shipped_card_is_valid_and_says_whose_the_data_are(name: str) -> None:
+    spec = load_card(name).spec
+    assert spec.card == name
+    assert spec.licence
+    assert spec.citation
+    assert spec.about
+    for shape in spec.shapes.values():
+        assert shape.about
+    if any(shape.labels for shape in spec.shapes.values()):
+        assert spec.labels_by
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "field", "message", "mend"),
+    [
+        ("fields: {id: id}\nlables: {}\n", 6, "lables", "unknown key", "'labels'"),
+        ("fields:\n  id: id\n  quesion: q\n", 7, "fields.quesion", "none of", None),
+        ("fields: {question: q}\n", None, None, "fields needs id", None),
+        ("fields:\n  id: 'join('\n", 6, "fields.id", "no JMESPath", None),
+        ("fields: {id: id}\nfields: {id: id}\n", 6, "fields", "twice, first on line 5", "keep one"),
+        (
+            "fields: {id: id}\nlabels:\n  complete_when: 'at least 3'\n",
+            7,
+            "labels.0.complete_when",
+            "no threshold",
+            ">=",
+        ),
+        (
+            "fields: {id: id}\nlabels:\n  severity: s\n  severities: {none: 1.5}\n",
+            8,
+            None,
+            "less than or equal to 1",
+            None,
+        ),
+        ("fields: {id: id}\nlabels:\n  join: best\n", 7, "labels.0.join", "none of", None),
+        (
+            "fields: {id: id}\nlabels:\n  join: criteria-majority\n",
+            6,
+            "labels.0",
+            "criteria-majority needs score",
+            None,
+        ),
+        ("fields: {id: id}\nlabels: {score: {path: s, min: 2, max: 2}}\n", 6, "labels.0.score", "must differ", None),
+        ("fields: {id: &a id, question: *a}\n", 5, "fields.id", "anchors", "write the value out"),
+        ("fields: {id: !!str id}\n", 5, "fields.id", "tags", "take the tag out"),
+        ("fields: {id: id\n", 6, None, "not readable as YAML", None),
+        ("source: [{url: u, file: ../x}]\nfields: {id: id}\n", 5, "source.0.file", "pattern", None),
+        ("source: [{url: u, file: x, sha256: abc}]\nfields: {id: id}\n", 5, "source.0.sha256", "pattern", None),
+    ],
+)
+def test_card_faults_name_file_and_line(
+    tmp_path: Path, body: str, line: int | None, field: str | None, message: str, mend: str | None
+) -> None:
+    path = card(tmp_path, body)
+    with pytest.raises(DataError) as caught:
+        load_card(path)
+    error = caught.value
+    assert error.file == str(path)
+    assert message in error.message
+    assert line is None or error.line == line
+    assert field is None or error.field == field
+    assert mend is None or mend in (error.mend or "")
+
+
+def test_a_card_that_is_not_there_is_guessed_at() -> None:
+    with pytest.raises(DataError, match="did you mean 'kqa'"):
+        load_card("kqaa")
+    with pytest.raises(DataError, match=r"no shape 'clams'.*claims"):
+        load_card("kqa/clams")
+
+
+def test_a_severity_table_reads_styled_letters_and_double_spaces_and_refuses_what_it_does_not_know(
+    tmp_path: Path,
+) -> None:
+    body = """fields: {id: id}
+labels:
+  severity: s
+  severities: {none: 1, Mild: 0.75, Severe: 0.25, Life-threatening: 0}
+  complete_when: ">= 0.75"
+"""
+    words = [
+        None,
+        "Mild - no action",
+        "Severe  may require a doctor",
+        "\U0001d5e6\U0001d5f2\U0001d603\U0001d5f2\U0001d5ff\U0001d5f2 – may",  # Severe in mathematical bold letters
+        "LIFE-THREATENING",
+        ["Mild", "Severe", "Mild"],
+        [],
+    ]
+    data = rows(tmp_path, *({"id": f"r{index}", "s": word} for index, word in enumerate(words)))
+    records = load_records(data, card=card(tmp_path, body))
+    found = [(record.labels[0].severity, record.labels[0].score, record.labels[0].complete) for record in records]
+    assert found == [
+        ("none", 1.0, True),
+        ("Mild", 0.75, True),
+        ("Severe", 0.25, False),
+        ("Severe", 0.25, False),
+        ("Life-threatening", 0.0, False),
+        ("Severe", 0.25, False),
+        ("none", 1.0, True),
+    ]
+    with pytest.raises(DataError, match="stands in no row") as caught:
+        load_records(rows(tmp_path, {"id": "a", "s": "Sever"}), card=card(tmp_path, body))
+    assert (caught.value.line, caught.value.field) == (1, "labels.severities")
+    assert "Severe" in (caught.value.mend or "")
+    # A longer word that merely begins alike is another word.
+    with pytest.raises(DataError, match="stands in no row"):
+        load_records(rows(tmp_path, {"id": "a", "s": "Mildly bad"}), card=card(tmp_path, body))
+
+
+def test_scores_are_mapped_by_their_ends_and_refused_off_the_scale(tmp_path: Path) -> None:
+    body = 'fields: {id: id}\nlabels: {rater: who, score: {path: s, min: 1, max: 5}, complete_when: ">= 0.75"}\n'
+    mine = card(tmp_path, body)
+    records = load_records(rows(tmp_path, {"id": "a", "s": 1}, {"id": "b", "s": 4, "who": "x"}), card=mine)
+    assert [(record.labels[0].rater, record.labels[0].score, record.labels[0].complete) for record in records] == [
+        (None, 0.0, False),
+        ("x", 0.75, True),
+    ]
+    for bad in (0, 6, "high", True):
+        with pytest.raises(DataError, match="no number from 1 to 5"):
+            load_records(rows(tmp_path, {"id": "a", "s": bad}), card=mine)
+    # A scale whose best end is its lowest number is turned round.
+    turned = card(tmp_path, "fields: {id: id}\nlabels: {score: {path: s, min: 5, max: 1}}\n")
+    assert load_records(rows(tmp_path, {"id": "a", "s": 2}), card=turned)[0].labels[0].score == 0.75
+
+
+def test_yes_and_no_words_are_the_cards_own(tmp_path: Path) -> None:
+    mine = card(tmp_path, "fields: {id: id}\nlabels: {complete: {path: v, yes: [fine], no: [gap, '0']}}\n")
+    data = rows(tmp_path, {"id": "a", "v": "Fine"}, {"id": "b", "v": 0}, {"id": "c", "v": None})
+    records = load_records(data, card=mine)
+    assert [record.labels[0].complete if record.labels else None for record in records] == [True, False, None]
+    with pytest.raises(DataError, match="'maybe' is neither one of fine"):
+        load_records(rows(tmp_path, {"id": "a", "v": "maybe"}), card=mine)
+
+
+def test_rows_of_one_record_are_merged_and_every_annotation_is_kept(tmp_path: Path) -> None:
+    body = """merge: true
+fields: {id: id, response: response}
+labels: {rater: who, complete: ok, join: majority}
+"""
+    mine = card(tmp_path, body)
+    data = rows(
+        tmp_path,
+        {"id": "a", "response": "x", "who": "p", "ok": True},
+        {"id": "b", "response": "y", "who": "p", "ok": True},
+        {"id": "a", "response": "x", "who": "q", "ok": False},
+        {"id": "a", "response": "x", "who": "p", "ok": False},
+    )
+    records = load_records(data, card=mine)
+    assert [record.id for record in records] == ["a", "b"]
+    assert [label.rater for label in raters(records[0])] == ["p", "q", "p [rating 2]"]
+    assert joined(records[0]).complete is False  # type: ignore[union-attr]
+    assert joined(records[1]) == records[1].labels[0]  # one rater alone is not joined
+    assert "1 further labels" in records.notes[0]
+    assert [record.id for record in load_records(data, card=mine, limit=1)] == ["a"]
+    assert len(raters(load_records(data, card=mine, limit=1)[0])) == 3
+    different = rows(tmp_path, {"id": "a", "response": "x"}, {"id": "a", "response": "X"})
+    with pytest.raises(DataError, match="differs here from line 1") as caught:
+        load_records(different, card=mine)
+    assert (caught.value.line, caught.value.field) == (2, "response")
+
+
+def test_filters_are_counted_and_paths_that_find_nothing_are_named(tmp_path: Path) -> None:
+    body = """where: [{keep: "response", because: without a response}]
+fields: {id: id, response: response, reference: golden}
+"""
+    data = rows(tmp_path, {"id": "a", "response": "x"}, {"id": "b", "response": None}, {"id": "c"})
+    records = load_records(data, card=card(tmp_path, body))
+    assert [record.id for record in records] == ["a"]
+    assert records.notes == [
+        "2 of 3 rows left out: without a response",
+        "the card 'mine' found nothing in any row for fields.reference",
+    ]
+
+
+def test_rows_are_exploded_and_see_the_row_around_them(tmp_path: Path) -> None:
+    body = """rows: answers
+fields: {id: "join('/', [_row.q, model])", question: _row.q, response: text}
+meta: {model: model}
+"""
+    data = rows(tmp_path, {"q": "Q", "answers": [{"model": "m1", "text": "x"}, {"model": "m2", "text": "y"}]})
+    records = load_records(data, card=card(tmp_path, body))
+    assert [(record.id, record.question, record.response) for record in records] == [
+        ("Q/m1", "Q", "x"),
+        ("Q/m2", "Q", "y"),
+    ]
+    with pytest.raises(DataError, match="finds no list"):
+        load_records(rows(tmp_path, {"q": "Q"}), card=card(tmp_path, body))
+
+
+def test_shapes_are_told_apart_by_their_fields(tmp_path: Path) -> None:
+    body = """shapes:
+  one: {has: [a], fields: {id: a}}
+  two: {has: [b], fields: {id: b}}
+"""
+    mine = card(tmp_path, body)
+    assert load_records(rows(tmp_path, {"a": "x"}), card=mine).name == "mine"
+    assert load_records(rows(tmp_path, {"b": "x"}), card=mine).name == "mine-two"
+    with pytest.raises(DataError, match="no shape of the card 'mine' fits"):
+        load_records(rows(tmp_path, {"c": "x"}), card=mine)
+    with pytest.raises(DataError, match="begins with rows of the shape 'one', this one is 'two'") as caught:
+        load_records(rows(tmp_path, {"a": "x"}, {"b": "y"}), card=mine)
+    assert caught.value.line == 2
+
+
+def test_per_rater_words_on_criteria_follow_the_criteria_one_by_one(tmp_path: Path) -> None:
+    body = """fields: {id: id}
+criteria: {each: crit}
+labels: {raters: {p: words}, criteria: "@", score: {fraction: {met: ["yes"]}}}
+"""
+    mine = card(tmp_path, body)
+    good = load_records(rows(tmp_path, {"id": "a", "crit": ["x", "y"], "words": ["yes", "no"]}), card=mine)[0]
+    assert good.labels[0].criteria == {"c1": "yes", "c2": "no"}
+    assert good.labels[0].score == 0.5
+    unsaid = load_records(rows(tmp_path, {"id": "a", "crit": ["x", "y"], "words": ["yes", None]}), card=mine)[0]
+    assert unsaid.labels[0].score is None
+    assert "1 of 2 criteria were not rated" in (unsaid.labels[0].rationale or "")
+    with pytest.raises(DataError, match="1 words for 2 criteria"):
+        load_records(rows(tmp_path, {"id": "a", "crit": ["x", "y"], "words": ["yes"]}), card=mine)
+
+
+def test_native_rows_are_records_already(tmp_path: Path) -> None:
+    mine = card(tmp_path, 'native: true\nwhere: [{keep: "response", because: none}]\n')
+    records = load_records(rows(tmp_path, {"id": 1, "response": "x"}, {"id": 2}), card=mine)
+    assert [record.id for record in records] == ["1"]
+    with pytest.raises(DataError, match="not a field"):
+        load_records(rows(tmp_path, {"id": 1, "response": "x", "respnse": "y"}), card=mine)
+
+
+def test_everything_in_a_card_is_text_until_its_type_says_otherwise(tmp_path: Path) -> None:
+    # YAML alone would read no as False, 010 as 8 and 12:30 as 750.
+    mine = card(tmp_path, "fields: {id: id}\nlabels: {complete: {path: v, yes: [no], no: [010, 12:30]}}\n")
+    data = rows(tmp_path, {"id": "a", "v": "no"}, {"id": "b", "v": "010"}, {"id": "c", "v": "12:30"})
+    assert [record.labels[0].complete for record in load_records(data, card=mine)] == [True, False, False]

@@ -1,0 +1,217 @@
+"""Structured modes, refused parameters and what a call cost, over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from judgekit.judging.client import open_client
+from judgekit.judging.types import JudgeSpec
+from tests.judging.models import MESSAGES, SAMPLING, SCHEMA, Verdict, good, judge_once
+from tests.judging.provider import Provider, Say
+
+NO_SCHEMA = "'response_format' of type 'json_schema' is not supported with this model"
+
+
+def refuse(*, modes: set[str] = frozenset(), params: set[str] = frozenset()) -> Any:  # type: ignore[assignment]
+    """A provider that takes neither these modes nor these parameters, and answers in whatever mode is left."""
+
+    def play(body: dict[str, Any], n: int) -> Say:
+        kind = (body.get("response_format") or {}).get("type")
+        mode = (
+            "tools" if "tools" in body else {"json_schema": "json_schema", "json_object": "json", None: "prompt"}[kind]
+        )
+        if mode in modes:
+            word = "tools" if mode == "tools" else "response_format"
+            return Say(f"'{word}' is not supported with this model", status=400, param=word)
+        for name in body:
+            if name in params:
+                return Say(f"Unsupported parameter: '{name}' is not supported with this model.", status=400, param=name)
+        return Say(None, tools=[("verdict", good())]) if mode == "tools" else Say(good())
+
+    return play
+
+
+@pytest.mark.parametrize(
+    ("modes", "mode", "requests"),
+    [
+        (set(), "json_schema", 1),
+        ({"json_schema"}, "tools", 2),
+        ({"json_schema", "tools"}, "json", 3),
+        ({"json_schema", "tools", "json"}, "prompt", 4),
+    ],
+)
+def test_a_refused_mode_gives_way_to_the_next_once_a_client(
+    provider: Provider, modes: set[str], mode: str, requests: int
+) -> None:
+    provider.script = refuse(modes=modes)
+    notes: list[str] = []
+    reply = judge_once(provider, times=3, notes=notes)
+    assert reply.verdict == {"explanation": "fine", "score": 4}
+    assert reply.effective["mode"] == mode
+    assert provider.count == requests + 2, "what was learnt is kept for the client's other calls"
+    assert len([note for note in notes if "structured mode" in note]) == len(modes)
+
+
+def test_tool_mode_forces_the_call_and_sends_the_same_schema(provider: Provider) -> None:
+    provider.script = refuse(modes={"json_schema"})
+    judge_once(provider)
+    body = provider.bodies[1]
+    assert "response_format" not in body
+    assert body["tool_choice"] == {"type": "function", "function": {"name": "verdict"}}
+    assert body["tools"][0]["function"]["parameters"] == provider.bodies[0]["response_format"]["json_schema"]["schema"]
+
+
+def test_without_any_mode_the_schema_stands_in_the_system_message_only(provider: Provider) -> None:
+    provider.script = refuse(modes={"json_schema", "tools", "json"})
+    judge_once(provider)
+    system, user = provider.bodies[-1]["messages"]
+    assert system["content"].startswith("Judge the answer.\n\nReply with one JSON object")
+    assert '"enum": ["1", "2", "3", "4", "5"]' in system["content"]
+    assert user == MESSAGES[1]
+
+
+def test_two_differing_tool_calls_are_two_verdicts(provider: Provider) -> None:
+    play = refuse(modes={"json_schema"})
+
+    def script(body: dict[str, Any], n: int) -> Say:
+        said = play(body, n)
+        return Say(None, tools=[("verdict", good(1)), ("verdict", good(5))]) if said.tools else said
+
+    provider.script = script
+    reply = judge_once(provider, reasks=1)
+    assert (reply.status, reply.verdict) == ("invalid", None)
+    assert "conflict" in reply.flags
+    again = provider.bodies[-1]["messages"]
+    assert [turn["role"] for turn in again] == ["system", "user", "assistant", "tool", "tool"]
+    assert "Recall the function correctly" in again[-1]["content"], "instructor's words for tools"
+
+
+def test_a_tool_call_and_a_text_that_differ_are_two_verdicts_and_equal_ones_are_one(provider: Provider) -> None:
+    provider.script = Say(good(5), tools=[("verdict", good(1))])
+    assert judge_once(provider, reasks=0).status == "invalid"
+    provider.reset(Say(good(1), tools=[("verdict", good(1))]))
+    assert judge_once(provider, reasks=0).status == "ok"
+
+
+def test_broken_tool_arguments_are_not_quoted_back(provider: Provider) -> None:
+    provider.script = [Say(None, tools=[("verdict", '{"score": ')]), Say(good())]
+    assert judge_once(provider).status == "ok"
+    assert [turn["role"] for turn in provider.bodies[1]["messages"]] == ["system", "user", "user"]
+
+
+@pytest.mark.parametrize("name", ["temperature", "seed", "top_p"])
+def test_a_parameter_that_the_model_refuses_is_dropped_recorded_and_said_once(provider: Provider, name: str) -> None:
+    provider.script = refuse(params={name})
+    notes: list[str] = []
+    reply = judge_once(provider, judge_sampling={"temperature": 0, "seed": 1, "top_p": 0.5}, times=3, notes=notes)
+    assert reply.status == "ok"
+    assert provider.count == 4
+    assert name in provider.bodies[0]
+    assert all(name not in body for body in provider.bodies[1:])
+    assert reply.effective["dropped"] == [name]
+    assert name not in reply.effective["params"]
+    assert len([note for note in notes if f"takes no {name}" in note]) == 1
+
+
+def test_max_tokens_becomes_max_completion_tokens_where_the_model_wants_that(provider: Provider) -> None:
+    words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    provider.script = lambda body, n: Say(words, status=400, param="max_tokens") if "max_tokens" in body else good()
+    reply = judge_once(provider)
+    assert reply.status == "ok"
+    assert provider.bodies[1]["max_completion_tokens"] == 200
+    assert reply.effective["params"] == {"temperature": 0, "max_completion_tokens": 200}
+    assert reply.effective["dropped"] == []
+
+
+def test_a_reasoning_model_of_the_list_loses_its_temperature_before_anything_is_sent(provider: Provider) -> None:
+    # litellm knows that gpt-5 takes temperature 1 only and refuses 0 itself, without a request
+    provider.script = good()
+    reply = judge_once(provider, model="openai/gpt-5-mini")
+    assert provider.count == 1
+    assert "temperature" not in provider.bodies[0]
+    assert reply.effective["dropped"] == ["temperature"]
+    assert provider.bodies[0]["max_completion_tokens"] == 200, "litellm's own translation"
+
+
+def test_a_value_out_of_range_is_not_dropped_in_silence(provider: Provider) -> None:
+    provider.script = Say("temperature: Input should be less than or equal to 2", status=400, param="temperature")
+    reply = judge_once(provider, judge_sampling={"temperature": 9})
+    assert (reply.status, provider.count) == ("error", 1)
+    assert "less than or equal to 2" in (reply.reason or "")
+
+
+def test_a_rejection_that_never_ends_is_given_up(provider: Provider) -> None:
+    provider.script = Say("tools, response_format, json_schema, temperature, max_tokens not supported", status=400)
+    reply = judge_once(provider)
+    assert reply.status == "error"
+    assert provider.count < 14
+
+
+def test_side_by_side_calls_learn_together(provider: Provider) -> None:
+    provider.script = refuse(params={"temperature"}, modes={"json_schema"})
+
+    async def go() -> None:
+        async with open_client(JudgeSpec("openai/fake", api_base=provider.base)) as client:
+            requests = [client.request(MESSAGES, SCHEMA, SAMPLING, sample=i) for i in range(6)]
+            replies = await asyncio.gather(*(client.send(request, Verdict) for request in requests))
+        assert {reply.status for reply in replies} == {"ok"}
+        assert {reply.effective["mode"] for reply in replies} == {"tools"}
+        assert len(client.notes) == 3  # one mode, one parameter, and the price that is unknown
+
+    asyncio.run(go())
+
+
+def test_tokens_and_cost_are_summed_over_all_tries(provider: Provider) -> None:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    provider.script = [Say("garbage", usage=usage), Say(good(), usage=usage)]
+    reply = judge_once(provider, price_in=2.0, price_out=10.0)
+    assert (reply.tokens_in, reply.tokens_out) == (2000, 200)
+    # 2000 tokens at 2 dollars a million, 200 at 10: .004 + .002
+    assert reply.cost == pytest.approx(0.006, abs=1e-12)
+
+
+def test_a_silent_usage_makes_tokens_and_cost_unknown_not_zero(provider: Provider) -> None:
+    provider.script = Say(good(), usage=None)
+    reply = judge_once(provider, price_in=2.0, price_out=10.0)
+    assert (reply.status, reply.tokens_in, reply.tokens_out, reply.cost) == ("ok", None, None, None)
+    provider.reset(["garbage", Say(good(), usage=None)])
+    assert judge_once(provider, price_in=2.0, price_out=10.0).cost is None, (
+        "a part that is unknown makes the sum unknown"
+    )
+
+
+def test_an_unknown_price_is_unknown_and_said(provider: Provider) -> None:
+    provider.script = good()
+    notes: list[str] = []
+    reply = judge_once(provider, notes=notes, times=2)
+    assert reply.tokens_in
+    assert reply.cost is None
+    assert len([note for note in notes if "price" in note]) == 1
+    # a listed name at another address may cost anything
+    assert judge_once(provider, model="openai/gpt-4o").cost is None
+
+
+def test_a_listed_price_is_used_and_cached_tokens_are_cheaper(provider: Provider) -> None:
+    # anthropic's list price of claude-sonnet-4-5: 3 dollars a million in, 15 out
+    client = open_client(JudgeSpec("anthropic/claude-sonnet-4-5"))
+    assert client.price(1_000_000, 1_000_000) == pytest.approx(18.0)
+    assert open_client(JudgeSpec("local/smollm2-135m")).price(10, 10) == 0.0
+    assert open_client(JudgeSpec("openai/fake", api_base=provider.base)).price(10, 10) is None
+
+
+def test_prompts_are_counted_without_the_network() -> None:
+    turn = {"role": "user", "content": "The patient is pregnant and asks about ibuprofen. " * 20}
+    n = open_client(JudgeSpec("openai/gpt-4o")).count_tokens([turn])
+    assert 180 < n < 320, "ten words a sentence, twenty sentences"
+    assert open_client(JudgeSpec("local/smollm2-135m")).count_tokens([turn]) >= n
+
+
+def test_schemas_are_prepared_once_a_client(provider: Provider) -> None:
+    client = open_client(JudgeSpec("openai/fake", api_base=provider.base))
+    one = client.request(MESSAGES, SCHEMA, SAMPLING)
+    two = client.request(MESSAGES, json.loads(json.dumps(SCHEMA)), SAMPLING, sample=1)
+    assert one.schema is two.schema
