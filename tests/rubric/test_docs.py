@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from judgekit.rubric import lint, lint_numbers
@@ -36,3 +38,9 @@ def test_every_lint_code_is_described() -> None:
     assert {
         code for code in re.findall(r"`([a-z]+-[a-z-]+)`", page.split("## What the lint says")[1]) if code not in codes
     } == set()
+
+
+def test_the_pages_of_the_shipped_rubrics_are_the_generated_ones() -> None:
+    # To renew them: python docs/make_rubrics.py
+    made = subprocess.run([sys.executable, str(PAGE.parent / "make_rubrics.py"), "--check"], check=False)
+    assert made.returncode == 0
