@@ -107,7 +107,9 @@ def test_the_starter_lints_clean_and_renders(tmp_path: Path) -> None:
 
 def test_real_records_fit_the_completeness_rubrics(shared_data: Path) -> None:
     rows = [json.loads(line) for line in (shared_data / "kqa_completeness.jsonl").read_text("utf-8").splitlines()]
-    compiled = {name: load_rubric(name) for name in ("general-likert", "analytical-rubric", "medgpt", "dynamic-checklist")}
+    compiled = {
+        name: load_rubric(name) for name in ("general-likert", "analytical-rubric", "medgpt", "dynamic-checklist")
+    }
     for row in rows:
         criteria = tuple(
             Criterion(f"c{i}", each["text"], kind=each["kind"]) for i, each in enumerate(row["criteria"], 1)
