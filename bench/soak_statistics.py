@@ -191,15 +191,12 @@ def small(repeats: int) -> list[Line]:
     return lines
 
 
-def noise(repeats: int) -> list[Line]:
+def noise(repeats: int, bootstraps: int = 60, cases: int = 3) -> list[Line]:
     """3b. A screen on noise: its cross-fitted AUC is one half, and it seldom seems to beat its best part."""
     rng = np.random.default_rng(SEED + 3)
     lines = []
-    for n, m, parts, kind in (
-        (24, 16, 4, "ridge logistic"),
-        (24, 16, 4, "equal-weight z"),
-        (120, 60, 4, "ridge logistic"),
-    ):
+    designs = ((24, 16, 4, "ridge logistic"), (24, 16, 4, "equal-weight z"), (120, 60, 4, "ridge logistic"))
+    for n, m, parts, kind in designs[:cases]:
         label = np.arange(n) < m
         held, apparent = [], []
         for _ in range(repeats):
@@ -220,7 +217,7 @@ def noise(repeats: int) -> list[Line]:
         beats = 0
         some = max(repeats // 10, 20)
         for _ in range(some):
-            result = screen(label, rng.normal(size=(n, parts)), kind=kind, repeats=60, rng=rng)
+            result = screen(label, rng.normal(size=(n, parts)), kind=kind, repeats=bootstraps, rng=rng)
             beats += bool(result.beats_best)
             apparent.append(result.apparent)
         lines.append(at_most(f"{kind} on noise, {m}/{n - m}: beats its best part", beats / some, 0.05, some))

@@ -26,9 +26,8 @@ def test_small_samples_are_covered() -> None:
     check(soak.small(200))
 
 
-@pytest.mark.slow
 def test_a_screen_on_noise_finds_nothing() -> None:
-    check(soak.noise(100))
+    check(soak.noise(60, bootstraps=20, cases=2))
 
 
 def test_the_simulated_clusters_are_what_they_say() -> None:
