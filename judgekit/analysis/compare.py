@@ -109,7 +109,7 @@ def compare(
 _GROUP_COLUMNS = [
     Column("group"), Column("n_units", "units"), Column("n_rows", "rows"), Column("n_unscored", "unscored"),
     Column("mean", "mean [95 %]", interval("mean"), whole=True), Column("sd", "sd", number()),
-    Column("row_mean", "over rows", number()), Column("spread_sd", "sd over samples", number()),
+    Column("row_mean", "over rows", number()), Column("spread_sd", "sd over samples", number(), optional=True),
 ]  # fmt: skip
 _ANOVA_COLUMNS = [
     Column("method"), Column("F", "F", number(2)), Column("df1"), Column("df2"), Column("p", "p", pvalue),
@@ -119,7 +119,7 @@ _PAIR_COLUMNS = [
     Column("a"), Column("b"), Column("n", "units", None), Column("difference", "a - b", interval("difference", signed=True), whole=True),
     Column("t", "t", number(2)), Column("p", "p", pvalue), Column("p_bonferroni", "Bonferroni", pvalue),
     Column("p_holm", "Holm", pvalue), Column("p_permutation", "permuted", pvalue),
-    Column("dz", "d_z", interval("dz", 2, signed=True), whole=True), Column("d", "d", interval("d", 2, signed=True), whole=True),
+    Column("dz", "d_z", interval("dz", 2, signed=True), whole=True, optional=True), Column("d", "d", interval("d", 2, signed=True), whole=True),
 ]  # fmt: skip
 
 

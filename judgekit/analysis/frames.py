@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINE",
+    "as_rows",
     "filtered",
     "is_run",
     "need",
@@ -119,6 +120,12 @@ def filtered(frame: pd.DataFrame, where: Sequence[str], file: str | None) -> pd.
         inside = frame[name.strip()].map(lambda value, chosen=chosen: ("" if value is None else str(value)) in chosen)
         frame = frame[~inside if sign == "!=" else inside]
     return frame.reset_index(drop=True)
+
+
+def as_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows as dicts, None kept."""
+    names = [str(name) for name in frame.columns]
+    return [dict(zip(names, row, strict=True)) for row in frame.itertuples(index=False, name=None)]
 
 
 def run_frame(run: Any, *, rubrics: Sequence[str] = (), judges: Sequence[str] = ()) -> pd.DataFrame:
