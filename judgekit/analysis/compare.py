@@ -199,8 +199,11 @@ def _anovas(wide: pd.DataFrame) -> list[dict[str, Any]]:
     units, groups = (list(long.index.get_level_values(i)) for i in (0, 1))
     if len(wide.columns) < 2:
         return []
+    tests = [one_way_anova(long.to_numpy(), groups)]
+    if len(set(units)) < len(units):
+        tests.insert(0, blocked_anova(long.to_numpy(), groups, units))
     rows = []
-    for found in (blocked_anova(long.to_numpy(), groups, units), one_way_anova(long.to_numpy(), groups)):
+    for found in tests:
         rows.append(
             {
                 "method": found.method,

@@ -249,6 +249,8 @@ def _dollars(value: Any) -> str:
 def _known(row: dict[str, Any]) -> str:
     if row["cost"] is not None:
         return _dollars(row["cost"])
+    if not row["cost_known"]:
+        return UNKNOWN
     return f"{UNKNOWN} ({row['n_unknown']} of them; known {_dollars(row['cost_known'])})"
 
 

@@ -62,8 +62,11 @@ def need(frame: pd.DataFrame, columns: Iterable[str], file: str | None) -> None:
     have = [str(name) for name in frame.columns if name != LINE]
     for name in columns:
         if name not in have:
-            where = "the table is empty" if not have else f"there are {', '.join(have[:20])}"
-            raise DataError(f"there is no column {name!r}", file=file, field=name, mend=where)
+            if not have:
+                raise DataError("the table has no rows", file=file, field=name, mend="name a table with rows")
+            raise DataError(
+                f"there is no column {name!r}", file=file, field=name, mend=f"there are {', '.join(have[:20])}"
+            )
 
 
 def said_number(value: Any) -> float | None:

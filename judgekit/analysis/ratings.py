@@ -138,6 +138,16 @@ def ratings_from_labels(
             units.setdefault(key, row["cluster"])
             said[name][key] = _said(value, missing)
     machine, notes = _judged(judgements, units, on)
+    if (
+        machine
+        and on == "criteria"
+        and not met
+        and any(isinstance(word, str) for mine in said.values() for word in mine.values())
+    ):
+        machine = {}
+        notes.append(
+            "judges say met or not met, and raters use words: name those that mean met (--met) to compare them"
+        )
     for judge in machine:
         grader = next((name for name in names if name == f"model:{judge.split(' / ')[-1]}"), None)
         if grader is not None:
