@@ -14,7 +14,7 @@ endif
 SETUP := "$(PYTHON)" tools/setup_venv.py $(CHOSEN)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup metrics scispacy demo test test-metrics lint format soak docs lock clean python
+.PHONY: help setup metrics scispacy demo test test-metrics test-scispacy lint format soak docs lock clean python
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,9 @@ test: setup  ## every test that needs neither PyTorch nor a GPU
 
 test-metrics: metrics  ## the tests of the local metrics, with their models
 	@$(PY) -m pytest tests/metrics tests/test_packaging.py $(ARGS)
+
+test-scispacy: scispacy  ## the tests that need spaCy, in .venv-scispacy
+	@.venv-scispacy/bin/python -m pytest tests/metrics/test_ner.py $(ARGS)
 
 lint: setup  ## ruff and mypy
 	@failed=0; \

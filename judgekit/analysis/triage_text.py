@@ -129,7 +129,9 @@ def _extras(row: Row) -> list[str]:
         unread = round(point.n - point.flagged)
         span = point.unread_risk_interval
         ends = f" ({_percent(span.low)} to {_percent(span.high)})" if span is not None else ""
-        lines.append(f"Among the {unread} unread answers {point.missed:g} are incomplete{ends}.")
+        lines.append(
+            f"Among the {unread} unread answers {point.missed:g} {'is' if point.missed == 1 else 'are'} incomplete{ends}."
+        )
     hope = row.optimism
     if row.values["optimistic"] and hope.expected_recall is not None and row.cell.weight is None:
         lines.append(

@@ -82,10 +82,10 @@ def rule_score(spec: RubricSpec) -> RubricScore | None:
     if value is None or spec.score is None:
         return None
     verdict: dict[str, Any] = {}
-    for field in spec.verdict:
+    for field in spec.verdict if spec.criteria is None else ():
         if isinstance(field, ScaleField):
             verdict[field.name] = int(value)
-        elif field.name in spec.score.fields and spec.criteria is None:
+        elif field.name in spec.score.fields:
             verdict[field.name] = bool(value) if isinstance(field, BooleanField) else value
     share = Fraction(str(value))
     scored = spec.field(spec.score.fields[0])
