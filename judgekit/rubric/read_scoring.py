@@ -188,6 +188,9 @@ def read_when_empty(
     if score is None or "response" not in inputs:
         missing = "a score" if score is None else "the input `response`"
         fail(body, "when_response_empty", f"this needs {missing}", "remove it, and a blank response is skipped")
+    if score.kind in ("fraction", "weighted"):
+        as_number(body.items["raw"], where, low=0 if score.kind == "fraction" else None, high=1)
+        return value
     for field in verdict:
         if isinstance(field, ScaleField) and value not in [level.value for level in field.levels]:
             fail(

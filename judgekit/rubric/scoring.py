@@ -59,7 +59,8 @@ def score_verdict(
     if spec.criteria is None:
         _text_flags(spec.verdict, verdict, flags)
     else:
-        for one in (verdict.get("criteria") or {}).values():
+        several = verdict.get("criteria")
+        for one in several.values() if isinstance(several, Mapping) else ():
             if isinstance(one, Mapping):
                 _text_flags(spec.verdict, one, flags)
     if spec.score is None:
@@ -82,10 +83,10 @@ def rule_score(spec: RubricSpec) -> RubricScore | None:
     if value is None or spec.score is None:
         return None
     verdict: dict[str, Any] = {}
-    for field in spec.verdict:
+    for field in spec.verdict if spec.criteria is None else ():
         if isinstance(field, ScaleField):
             verdict[field.name] = int(value)
-        elif field.name in spec.score.fields and spec.criteria is None:
+        elif field.name in spec.score.fields:
             verdict[field.name] = bool(value) if isinstance(field, BooleanField) else value
     share = Fraction(str(value))
     scored = spec.field(spec.score.fields[0])

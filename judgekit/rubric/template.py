@@ -70,7 +70,10 @@ class TemplateCompiler(Names):
         self.parts: list[str] = []
         self.unguarded: list[tuple[str, str, int]] = []
         context = Context(prompt.file, prompt.line, prompt.folder)
-        program = join(self._body(self._parse(prompt.text, context).body, context))
+        try:
+            program = join(self._body(self._parse(prompt.text, context).body, context))
+        except RecursionError:
+            raise RubricError("nested too deeply", file=context.file, field="prompt", mend="flatten it") from None
         return Template(program, frozenset(self.used), tuple(self.unguarded), tuple(self.parts))
 
     def check_blocks(self) -> None:
@@ -101,8 +104,6 @@ class TemplateCompiler(Names):
                 field="prompt",
                 mend="print with {{ name }}, loop with {% for c in criteria %}...{% endfor %}, and close what is open",
             ) from None
-        except RecursionError:
-            raise RubricError("nested too deeply", file=context.file, field="prompt", mend="flatten it") from None
 
     def _body(self, body: Iterable[nodes.Node], context: Context) -> list[Node]:
         out: list[Node] = []
