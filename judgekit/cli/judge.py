@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-__all__ = ["judge", "options_from", "running_options", "show_outcome"]
+__all__ = ["judge", "options_from", "running_options", "show_outcome", "show_plan"]
 
 RUNNING: list[Callable[[Any], Any]] = [
     click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
@@ -108,6 +108,7 @@ def judge(
     Exit: 0 all scored, 3 some unscored, 4 stopped at the budget, 5 provider, 130 interrupted.
     """
     from judgekit.data import load_records
+    from judgekit.errors import InputError
     from judgekit.judging.api import specs_for
     from judgekit.judging.plan import make_plan
     from judgekit.judging.run import run_judges
@@ -115,6 +116,13 @@ def judge(
 
     options, sampling = options_from(given)
     compiled = [load_rubric(name) for name in rubrics]
+    for rubric in compiled:
+        if rubric.output == "text":
+            raise InputError(
+                f"{rubric.name} writes texts and gives no verdict",
+                file=None if rubric.path is None else str(rubric.path),
+                mend=f"judgekit answer {data} --writer {rubric.name} --model M --out FILE",
+            )
     records = load_records(data, card=card, dataset=dataset)
     known = {records.name: {record.id for record in records}}
     if limit is not None:
@@ -147,7 +155,7 @@ def show_plan(plan: Any, as_json: bool) -> None:
         )
 
 
-def show_outcome(outcome: Any, as_json: bool) -> None:
+def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
     """What a command left behind: one object, or a table with where the run is and what to type next."""
     if as_json:
         click.echo(json.dumps(outcome.to_dict(), ensure_ascii=False, allow_nan=False))
@@ -177,14 +185,9 @@ def show_outcome(outcome: Any, as_json: bool) -> None:
         resume = "stopped by the provider; what was done is kept, and the same command goes on"
     if resume is not None:
         click.echo(resume, err=True)
-    elif outcome.unscored:
-        click.echo("next: the same command tries error, invalid and skipped again; " + _triage(outcome))
     else:
-        click.echo("next: " + _triage(outcome))
-
-
-def _triage(outcome: Any) -> str:
-    return f"judgekit triage {outcome.run} --recall 0.9"
+        again = "the same command tries error, invalid and skipped again; " if outcome.unscored else ""
+        click.echo(f"next: {again}{then or f'judgekit triage {outcome.run} --recall 0.9'}")
 
 
 def _row(row: Any, with_set: bool) -> list[str]:

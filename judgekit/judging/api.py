@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import threading
 from collections.abc import Coroutine, Iterable, Sequence
@@ -124,17 +125,15 @@ def run_in_thread(work: Coroutine[Any, Any, Outcome], stop: Stop) -> Outcome:
         return asyncio.run(work)
     result: list[Outcome] = []
     fault: list[BaseException] = []
-    loop = asyncio.new_event_loop()
+    loops: list[asyncio.AbstractEventLoop] = []
 
     def inside() -> None:
-        asyncio.set_event_loop(loop)
         try:
-            result.append(loop.run_until_complete(work))
+            with asyncio.Runner() as runner:
+                loops.append(runner.get_loop())
+                result.append(runner.run(work))
         except BaseException as error:
             fault.append(error)
-        finally:
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.close()
 
     thread = threading.Thread(target=inside, name="judgekit", daemon=True)
     thread.start()
@@ -142,8 +141,8 @@ def run_in_thread(work: Coroutine[Any, Any, Outcome], stop: Stop) -> Outcome:
         try:
             thread.join(0.2)
         except KeyboardInterrupt:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(stop.interrupt)
+            with contextlib.suppress(IndexError, RuntimeError):  # not begun yet, or over already
+                loops[0].call_soon_threadsafe(stop.interrupt)
     if fault:
         raise fault[0]
     return result[0]

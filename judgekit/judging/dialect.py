@@ -2,8 +2,8 @@
 
 What every dialect shares: whole numbers with an ``enum`` become strings (several providers refuse a numeric enum, and others
 answer ``"4"`` to one), ``$ref`` is put in place, every property is required and in the rubric's order, objects are closed.
-Limits that a dialect does not carry are said in the field's description instead, so that the model still reads them; the
-rubric's own response model checks them in any case.
+Limits that a dialect does not carry are said in the field's description, unless it names the same figure already; the
+rubric's own response model checks what must hold in any case.
 
 ==============  ==========================================================================================================
 family          what it takes
@@ -15,7 +15,8 @@ anthropic       Closed objects; no numeric, string or array limits beyond ``minI
                 "Structured outputs", JSON Schema limitations.)
 gemini          A subset of OpenAPI 3.0: string enums only, no ``$ref``, ``additionalProperties`` not on every version; properties
                 come in ``propertyOrdering``, alphabetically without it. (Google, "Structured output", JSON Schema support.)
-ollama          Grammar from the schema, as in llama.cpp; earlier versions, and models behind its cloud, ignore it.
+ollama          Grammar from the schema, as in llama.cpp; earlier versions, and models behind its cloud, ignore it. Texts are not cut
+                there: a length is the rubric's hint, and only the embedded model needs to be held to it.
 llama.cpp       Grammar from the schema: ``maxLength`` becomes a repetition ``{0,n}``, bounded at 2,000; numeric limits are kept for
                 integers only; ``pattern`` must be anchored. (llama.cpp, ``grammars/README.md``, JSON schemas.)
 generic         Any other OpenAI-compatible server: as openai, because guided decoding in such servers refuses or ignores
@@ -25,6 +26,7 @@ generic         Any other OpenAI-compatible server: as openai, because guided de
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -34,7 +36,7 @@ __all__ = ["Family", "family_of", "to_dialect"]
 
 Family = Literal["openai", "anthropic", "gemini", "ollama", "llama.cpp", "generic"]
 
-LLAMA_MAX_REPEAT = 2000  # inclusive; llama.cpp refuses a grammar with a longer repetition
+LLAMA_MAX_REPEAT = 2000  # inclusive; some versions of llama.cpp refuse a grammar with a longer repetition
 LLAMA_DEFAULT_CHARS = 1000  # a small model can write for ever: a text without a limit of its own gets this one
 
 _FAMILIES: dict[str, Family] = {
@@ -65,7 +67,7 @@ _LIMITS: dict[Family, set[str]] = {  # which limits travel as keywords
     "generic": set(),
     "anthropic": set(),
     "gemini": {"minItems", "maxItems"},
-    "ollama": {"maxLength", "minLength", "minItems", "maxItems"},
+    "ollama": {"minItems", "maxItems"},
     "llama.cpp": {"maxLength", "minLength", "minItems", "maxItems"},
 }
 
@@ -140,8 +142,8 @@ class _Writer:
 
     def resolve(self, ref: str) -> Mapping[str, Any]:
         value: Any = self.root
-        steps = ref.removeprefix("#").strip("/").split("/") if ref.startswith("#") else None
-        for step in steps or ["\0"]:
+        steps = ref[1:].split("/")[1:] if ref.startswith("#") else [ref]
+        for step in steps:
             value = value.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(value, Mapping) else None
         if not isinstance(value, Mapping):
             raise RubricError(f"the verdict's schema refers to {ref}, which it does not hold")
@@ -180,14 +182,16 @@ class _Writer:
             limits["maxLength"] = min(asked)
         elif self.family == "llama.cpp":
             limits["maxLength"] = LLAMA_DEFAULT_CHARS
+        if self.family == "llama.cpp":
+            limits["maxLength"] = min(limits["maxLength"], LLAMA_MAX_REPEAT)
 
     def limits(self, out: dict[str, Any], limits: dict[str, Any]) -> None:
         carried = _LIMITS[self.family]
         words = []
         for key, value in limits.items():
-            if key in carried and (not key.endswith("Length") or value <= LLAMA_MAX_REPEAT):
+            if key in carried:
                 out[key] = value
-            else:
+            elif not re.search(rf"(?<![\d.]){re.escape(str(value))}(?![\d]|\.\d)", out.get("description") or ""):
                 words.append(_WORDS[key].format(value))
         if words:
             note = "(" + ", ".join(words) + ")"

@@ -125,18 +125,16 @@ def summarise(
 
 def _row(store: RunStore, one: Wanted) -> Row:
     row = Row(one.dataset, one.rubric.name, one.judge, len(one.ids) * len(one.samples))
-    found = store.judgements(
-        dataset=one.dataset, rubric=one.rubric.name, judge=one.judge, ask=one.rubric.ask_fingerprint
-    )
-    for judgement in found:
-        if judgement.record_id not in one.ids or judgement.sample not in one.samples:
+    for item in store.tally(one.dataset, one.rubric.name, one.judge, one.rubric.ask_fingerprint):
+        record_id, sample, status, flags, tokens_in, tokens_out, cost = item
+        if record_id not in one.ids or sample not in one.samples:
             continue
-        row.statuses[judgement.status] += 1
-        row.flags.update(judgement.flags)
-        row.tokens_in += judgement.tokens_in or 0
-        row.tokens_out += judgement.tokens_out or 0
-        if judgement.cost is not None:
-            row.cost = None if row.cost is None else row.cost + judgement.cost
-        elif judgement.tokens_in is not None or judgement.status in ("ok",):
+        row.statuses[status] += 1
+        row.flags.update(flags)
+        row.tokens_in += tokens_in or 0
+        row.tokens_out += tokens_out or 0
+        if cost is not None:
+            row.cost = None if row.cost is None else row.cost + cost
+        elif tokens_in is not None or status == "ok":
             row.cost = None
     return row

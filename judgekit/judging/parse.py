@@ -18,9 +18,13 @@ from pydantic import ValidationError
 __all__ = ["MAX_DEPTH", "Reading", "describe", "mend_surrogates", "read_parts", "read_reply", "without_thinking"]
 
 MAX_DEPTH = 64  # inclusive: a verdict is a few levels deep; what is deeper is refused, not walked
+_MAX_OBJECTS = 50
 
 _THINK = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
-_LOOKS_LIKE_AN_OBJECT = re.compile(r"\{\s*(?:[\"'\u201c]|\w{1,64}\s{0,8}:)")
+_JSON_START = re.compile(r"\{\s*[\"}]")
+_LOOSE_START = re.compile(
+    r"\{\s*(?:['\u201c]|\w{1,64}\s{0,8}:)"
+)  # an object in JavaScript's, Python's or a typist's manner
 _OPEN_QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u00ab": "\u00bb"}
 
 
@@ -140,7 +144,12 @@ def _skip_thinking(text: str) -> tuple[int, bool]:
 
 
 def _scan(text: str, position: int, found: _Found) -> None:
-    """Walks the text once; after a failure it goes on where the decoder stopped, so no character is decoded twice."""
+    """Walks the text once, object by object.
+
+    It stops at the first thing that begins like an object and is none: a verdict beside it would be in doubt, and what
+    follows may stand inside a string of the broken one. (Going on would also be slow: each error of the decoder counts the
+    lines up to its place.)
+    """
     hooks = _Hooks()
     decoder = json.JSONDecoder(
         object_pairs_hook=hooks.pairs,
@@ -150,16 +159,18 @@ def _scan(text: str, position: int, found: _Found) -> None:
         strict=False,  # a raw line break inside a string is common and harmless
     )
     while (start := text.find("{", position)) >= 0:
+        if not _JSON_START.match(text, start):
+            if _LOOSE_START.match(text, start):
+                found.broken = found.broken or f"it begins {text[start : start + 40]!r}, which is not JSON"
+                return
+            position = start + 1
+            continue
         hooks.reset()
         try:
             value, end = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            if _LOOKS_LIKE_AN_OBJECT.match(text, start):
-                found.broken = found.broken or f"{error.msg} at character {error.pos}"
-            if error.msg.startswith("Unterminated string"):
-                return  # the rest is inside a string that never closes: nothing in it is the model's own object
-            position = max(start + 1, error.pos)
-            continue
+            found.broken = found.broken or f"{error.msg} at character {error.pos}"
+            return
         except RecursionError:
             found.faults.append(f"the JSON is nested deeper than {MAX_DEPTH} levels")
             return
@@ -175,10 +186,13 @@ def _scan(text: str, position: int, found: _Found) -> None:
             value = _mended(value)
         quoted = start > 0 and end < len(text) and _OPEN_QUOTES.get(text[start - 1]) == text[end]
         (found.quoted if quoted else found.plain).append(value)
+        if len(found.plain) + len(found.quoted) > _MAX_OBJECTS:
+            found.faults.append(f"the reply holds more than {_MAX_OBJECTS} JSON objects: give exactly one")
+            return
 
 
 class _Hooks:
-    """Notes what the decoder would let pass; raising here would lose the place where to go on."""
+    """Notes what the decoder would let pass; the object is still read to its end, so that the next one is found."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []

@@ -160,7 +160,7 @@ class _Planner:
         self.plan.note(
             f"{unit.rubric.name}: checklists are not written yet; {ASSUMED_CRITERIA} criteria a question are assumed"
         )
-        return [Criterion(id=f"w{i}", text="x" * 100) for i in range(1, ASSUMED_CRITERIA + 1)]
+        return [Criterion(id=f"w{i}", text=f"criterion {i} " + "x" * 90) for i in range(1, ASSUMED_CRITERIA + 1)]
 
     def _count(self, judge: JudgeSpec, rubric: CompiledRubric, ask: Any, sample: int) -> None:
         client = self.clients[judge.notation]

@@ -79,9 +79,13 @@ async def run_judges(
     _distinct(sets, rubrics, judges)
     with RunStore(out) as store:
         number = store.begin_command(list(argv or sys.argv), __version__)
-        work = _Work(store, sets, rubrics, judges, options, stop, quiet, known)
-        outcome = await work.run()
-        store.end_command(number, outcome.stopped or ("failed" if outcome.error else "done"))
+        try:
+            outcome = await _Work(store, sets, rubrics, judges, options, stop, quiet, known).run()
+        except BaseException as error:
+            with contextlib.suppress(InputError):
+                store.end_command(number, f"failed: {type(error).__name__}")
+            raise
+        store.end_command(number, outcome.stopped or ("provider" if outcome.error else "done"))
         return outcome
 
 

@@ -162,7 +162,7 @@ class Run:
             "SELECT dataset, record_id, cluster, position, hash, record FROM records ORDER BY dataset, position"
         ):
             value = json.loads(text)
-            head = [dataset, record_id, cluster, position, digest]
+            head = [dataset, record_id, _text(cluster), position, digest]
             rows.append(head + [value.get(name) for name in RECORDS[len(head) :]])
         return _frame(rows, RECORDS)
 

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from judgekit.errors import DataError
 from judgekit.records import Criterion, Label, Record, content_hash
 from judgekit.runs.lock import WriterLock
 from judgekit.runs.model import SERVED, CallRow, Judgement, Measured, RubricRow
@@ -152,6 +153,7 @@ class RunStore:
         counts = {"new": 0, "changed": 0, "same": 0}
         with self.transaction() as con:
             for position, record in enumerate(records):
+                _encodable(record.id, dataset)
                 value = record.to_dict()
                 labels = value.pop("labels")
                 mine, theirs = content_hash(value), content_hash(labels)
@@ -170,7 +172,7 @@ class RunStore:
                     counts["new" if old is None else "same"] += 1
                 con.execute(
                     "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (*key, mine, record.cluster_id, position, encode(value), theirs),
+                    (*key, mine, _plain(record.cluster_id), position, encode(value), theirs),
                 )
                 if old is None or old[1] != theirs:
                     con.execute("DELETE FROM labels WHERE dataset = ? AND record_id = ?", key)
@@ -296,6 +298,17 @@ class RunStore:
                 value["complete"] = None if value["complete"] is None else bool(value["complete"])
                 yield Judgement(**value)
 
+    def tally(self, dataset: str, rubric: str, judge: str, ask: str) -> Iterator[tuple[Any, ...]]:
+        """Per judgement: record id, sample, status, flags, tokens in and out, cost. Texts stay on the disk."""
+        with guard(self.path):
+            rows = self.con.execute(
+                "SELECT record_id, sample, status, flags, tokens_in, tokens_out, cost FROM judgements "
+                "WHERE dataset = ? AND rubric = ? AND judge = ? AND ask = ?",
+                (dataset, rubric, judge, ask),
+            )
+            for row in rows:
+                yield (*row[:3], decode(row[3]), *row[4:])
+
     def put_judgement(self, judgement: Judgement) -> None:
         """Commit one judgement; it replaces the one of the same data set, record, rubric, judge, sample and ask."""
         row = judgement if judgement.created else dataclasses.replace(judgement, created=now())
@@ -336,6 +349,16 @@ class RunStore:
                 ((*_row(row, names, {"details"}), now()) for row in rows),
             )
 
+    def measurement(self, dataset: str, record_id: str, metric: str, signature: str) -> Measured | None:
+        """The stored value of one record under one metric and signature, or None where there is none."""
+        names = [field.name for field in dataclasses.fields(Measured)]
+        with guard(self.path):
+            row = self.con.execute(
+                f"SELECT {', '.join(names)} FROM measurements WHERE dataset = ? AND record_id = ? AND metric = ? AND signature = ?",
+                (dataset, record_id, metric, signature),
+            ).fetchone()
+        return None if row is None else Measured(**_unrow(names, {"details"}, row))
+
     def put_study(self, name: str, kind: str, payload: dict[str, Any]) -> None:
         """Keep a study's state under its name and kind."""
         with self.transaction() as con:
@@ -359,6 +382,15 @@ class RunStore:
         """Log how it ended; a command without an end was killed."""
         with self.transaction() as con:
             con.execute("UPDATE commands SET ended = ?, outcome = ? WHERE id = ?", (now(), outcome, number))
+
+
+def _encodable(record_id: str, dataset: str) -> None:
+    try:
+        (record_id + dataset).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"the id {record_id!r} holds half a character, which no file can", field="id", mend="give it a readable id"
+        ) from error
 
 
 def _marks(names: Iterable[Any]) -> str:

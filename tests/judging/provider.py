@@ -1,5 +1,7 @@
 """A scripted provider: a real HTTP server on 127.0.0.1 that speaks the chat-completions protocol and plays a script.
 
+At the paths of Anthropic's, Gemini's and Ollama's own protocols (give `provider.root` as `api_base`) it answers in theirs.
+
     def test_it(provider):
         provider.script = ["not json", '{"score": 4}']           # in order; the last one repeats
         provider.script = lambda body, n: Say(status=429, headers={"Retry-After": "1"}) if n == 0 else '{"score": 4}'
@@ -166,7 +168,7 @@ class Provider:
                 assert request.transport is not None
                 request.transport.close()
                 return web.Response(status=500)
-            payload = self._payload(body, n, say)
+            payload = self._payload(request.path, body, n, say)
             return web.Response(
                 status=say.status,
                 body=payload,
@@ -175,7 +177,7 @@ class Provider:
         finally:
             self.in_flight -= 1
 
-    def _payload(self, body: dict[str, Any], n: int, say: Say) -> bytes:
+    def _payload(self, path: str, body: dict[str, Any], n: int, say: Say) -> bytes:
         if isinstance(say.body, bytes):
             return say.body
         if isinstance(say.body, str):
@@ -185,7 +187,78 @@ class Provider:
         if say.status >= 400:
             error = {"message": say.text or "error", "type": "error", "param": say.param, "code": say.code}
             return json.dumps({"error": error}).encode()
-        return json.dumps(_completion(body, n, say), ensure_ascii=False).encode("utf-8", "surrogatepass")
+        shape = _shape(path)
+        return json.dumps(shape(body, n, say), ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _shape(path: str) -> Callable[[dict[str, Any], int, Say], dict[str, Any]]:
+    """What a provider answers with is known by the path that its clients ask."""
+    if path.endswith("/messages"):
+        return _anthropic
+    if ":generateContent" in path:
+        return _gemini
+    if path.startswith("/api/"):
+        return _ollama
+    return _completion
+
+
+def _usage(body: dict[str, Any], say: Say) -> tuple[int, int]:
+    if say.usage is not None and say.usage != AUTO:
+        return say.usage["prompt_tokens"], say.usage["completion_tokens"]
+    return len(json.dumps(body)) // 4 + 1, len(say.text or "") // 4 + 1
+
+
+def _anthropic(body: dict[str, Any], n: int, say: Say) -> dict[str, Any]:
+    reasons = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+    content: list[dict[str, Any]] = [{"type": "text", "text": say.text}] if say.text is not None else []
+    for i, (name, arguments) in enumerate(say.tools):
+        content.append({"type": "tool_use", "id": f"toolu_{i}", "name": name, "input": json.loads(arguments)})
+    tokens_in, tokens_out = _usage(body, say)
+    return {
+        "id": f"msg_{n}",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": content,
+        "stop_reason": "tool_use" if say.tools else reasons.get(say.finish_reason or "", say.finish_reason),
+        "stop_sequence": None,
+        "usage": {"input_tokens": tokens_in, "output_tokens": tokens_out},
+    }
+
+
+def _gemini(body: dict[str, Any], n: int, say: Say) -> dict[str, Any]:
+    reasons = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+    tokens_in, tokens_out = _usage(body, say)
+    parts = [{"text": say.text}] if say.text is not None else []
+    return {
+        "candidates": [
+            {
+                "content": {"role": "model", "parts": parts},
+                "finishReason": reasons.get(say.finish_reason or "", say.finish_reason),
+                "index": 0,
+            }
+        ],
+        "usageMetadata": {
+            "promptTokenCount": tokens_in,
+            "candidatesTokenCount": tokens_out,
+            "totalTokenCount": tokens_in + tokens_out,
+        },
+        "modelVersion": "fake",
+    }
+
+
+def _ollama(body: dict[str, Any], n: int, say: Say) -> dict[str, Any]:
+    tokens_in, tokens_out = _usage(body, say)
+    return {
+        "model": body.get("model", "fake"),
+        "created_at": "2026-11-01T00:00:00Z",
+        "message": {"role": "assistant", "content": say.text or ""},
+        "response": say.text or "",
+        "done": True,
+        "done_reason": say.finish_reason,
+        "prompt_eval_count": tokens_in,
+        "eval_count": tokens_out,
+    }
 
 
 def _completion(body: dict[str, Any], n: int, say: Say) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgekit.errors import InputError
+from judgekit.errors import DataError, InputError
 from judgekit.records import Criterion, Label, Record
 from judgekit.runs.model import CallRow, Judgement, Measured, RubricRow
 from judgekit.runs.store import RunStore, open_run
@@ -123,6 +123,15 @@ def test_a_lone_surrogate_is_kept(tmp_path: Path) -> None:
     assert run.calls.text[0] == "a\ud800b"
     assert run.calls.verdict[0] == {"x": "\udfff"}
     assert run.records.response[0] == "\ud800"
+
+
+def test_an_id_that_no_file_can_hold_is_refused_and_a_cluster_may_be_one(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run") as store:
+        with pytest.raises(DataError, match="half a character"):
+            store.put_records("d", [Record(id="a"), Record(id="\ud800")])
+        assert store.record_ids("d") == [], "all or nothing"
+        store.put_records("d", [Record(id="a", cluster="\ud800")])
+    assert open_run(tmp_path / "run").records.cluster[0] == "\ud800"
 
 
 def test_nan_never_reaches_the_file(tmp_path: Path) -> None:
