@@ -14,7 +14,7 @@ endif
 SETUP := "$(PYTHON)" tools/setup_venv.py $(CHOSEN)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup metrics scispacy demo test test-metrics lint format soak docs lock clean python
+.PHONY: help setup metrics scispacy demo test test-metrics test-scispacy lint format soak docs lock clean python
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ test: setup  ## every test that needs neither PyTorch nor a GPU
 test-metrics: metrics  ## the tests of the local metrics, with their models
 	@$(PY) -m pytest tests/metrics tests/test_packaging.py $(ARGS)
 
+test-scispacy: scispacy  ## the tests that need spaCy, in .venv-scispacy
+	@.venv-scispacy/bin/python -m pytest tests/metrics/test_ner.py $(ARGS)
+
 lint: setup  ## ruff and mypy
 	@failed=0; \
 	for tool in 'ruff check .' 'ruff format --check .' mypy; do $(PY) -m $$tool || failed=1; done; exit $$failed
@@ -52,8 +55,9 @@ format: setup  ## mend what ruff can mend
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
 
-soak: setup  ## the slow tests: kills, restarts, thousands of calls
+soak: setup  ## the slow tests and the statistics' simulations: kills, restarts, thousands of calls, coverage
 	@$(PY) -m pytest -m slow $(ARGS)
+	@$(PY) bench/soak_statistics.py
 
 docs: setup  ## regenerate docs/help.md and what else the code writes into docs/
 	@$(PY) docs/make_help.py

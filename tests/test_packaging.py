@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -59,7 +60,7 @@ def wanted(*extras: str) -> list[Requirement]:
     return [Requirement(line) for line in lines]
 
 
-@pytest.mark.parametrize("requirement", wanted("local", "report", "dev"), ids=str)
+@pytest.mark.parametrize("requirement", wanted("local", "report", "language", "dev"), ids=str)
 def test_the_core_lock_has_what_pyproject_asks_for(requirement: Requirement) -> None:
     found = pins(ROOT / "core.lock").get(canonicalize_name(requirement.name))
     assert found, f"{requirement.name} is not in core.lock: run `make lock`"
@@ -113,6 +114,55 @@ def test_litellm_keeps_its_exclusion() -> None:
     for poisoned in ("1.82.7", "1.82.8"):
         assert not litellm.specifier.contains(poisoned)
         assert f"!={poisoned}" in str(litellm.specifier)  # also when someone lowers the bound
+
+
+# --- what is imported is declared
+
+# import name -> distribution, where the two differ
+DISTRIBUTIONS = {
+    "ruamel": "ruamel.yaml",
+    "sklearn": "scikit-learn",
+    "pydantic_core": "pydantic",
+    "rouge_score": "rouge-score",
+}
+# Asked for by name in an error when a user wants that backend; in no extra, for size, data or licence.
+ON_REQUEST = {"bert_score", "gliner", "nltk", "stanza", "spacy"}
+
+
+def imports(file: Path, *, anywhere: bool) -> set[str]:
+    """Third-party packages that a file imports; with `anywhere` also inside functions."""
+    tree = ast.parse(file.read_text("utf-8"))
+    names: set[str] = set()
+    for node in ast.walk(tree) if anywhere else tree.body:
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names - set(sys.stdlib_module_names) - {"judgekit", "tests"}
+
+
+def declared(*extras: str) -> set[str]:
+    return {canonicalize_name(requirement.name) for requirement in wanted(*extras)}
+
+
+def test_what_the_package_imports_is_declared() -> None:
+    allowed = declared(*PROJECT["optional-dependencies"])
+    for file in (ROOT / "judgekit").rglob("*.py"):
+        for name in imports(file, anywhere=True) - ON_REQUEST:
+            distribution = canonicalize_name(DISTRIBUTIONS.get(name, name))
+            assert distribution in allowed, (
+                f"{file.relative_to(ROOT)} imports {name}: no dependency in pyproject says so"
+            )
+            # The GPL binds who ships it; tests are not shipped in the wheel.
+            assert name != "krippendorff", f"{file.relative_to(ROOT)}: krippendorff is for tests only"
+
+
+def test_what_tests_import_at_once_is_in_the_core_lock() -> None:
+    allowed = declared("local", "report", "language", "dev")
+    for file in (ROOT / "tests").rglob("*.py"):
+        for name in imports(file, anywhere=False):
+            distribution = canonicalize_name(DISTRIBUTIONS.get(name, name))
+            assert distribution in allowed, f"{file.relative_to(ROOT)} imports {name}: `make test` does not install it"
 
 
 # --- the wheel

@@ -22,11 +22,11 @@ COMMON = [
     "--universal", "--generate-hashes", "--python-version", "3.11", "--fork-strategy", "fewest",
     "--exclude-newer", "7 days", "--no-header", "--no-annotate", "--quiet",
 ]  # fmt: skip
-CORE = ["--extra", "local", "--extra", "report", "--extra", "dev"]
+CORE = ["--extra", "local", "--extra", "report", "--extra", "language", "--extra", "dev"]
 # What comes with PyTorch and differs from one build of it to the next.
 WITH_TORCH = re.compile(r"^(torch|triton|pytorch-triton.*|nvidia-.*|cuda-.*)$")
 HEADER = {
-    "core": "core, local, report and dev: what `make demo` and `make test` run on. No PyTorch, no scispaCy.",
+    "core": "core, local, report, language and dev: what `make demo` and `make test` run on. No PyTorch, no scispaCy.",
     "metrics": "what the metrics extra adds to core.lock. Install PyTorch first: its builds differ, so no hash here names one.",
     "scispacy": "core, local, dev and scispaCy, which holds numpy under 2 and Python under 3.13: a virtual environment of its own.",
 }

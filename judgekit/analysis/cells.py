@@ -45,6 +45,7 @@ class Cell:
     stratum: tuple[str, str] | None = None
     raters: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    hashes: tuple[str, ...] | None = None  # of the records' content
     named: bool = True  # False: ids are row numbers, which say nothing about another table
     higher_is_worse: bool | None = None  # what the rubric file declares; None leaves it to the caller
 
@@ -62,7 +63,12 @@ class Cell:
         rows = np.flatnonzero(np.asarray(keep))
         picked: dict[str, Any] = {
             name: None if values is None else tuple(values[i] for i in rows)
-            for name, values in (("ids", self.ids), ("cluster", self.cluster), ("severity", self.severity))
+            for name, values in (
+                ("ids", self.ids),
+                ("cluster", self.cluster),
+                ("severity", self.severity),
+                ("hashes", self.hashes),
+            )
         }
         picked |= {
             name: None if values is None else values[rows]

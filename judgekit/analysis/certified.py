@@ -172,7 +172,9 @@ def _lines(found: dict[str, Any]) -> list[str]:
     target, sure = f"{100 * found['recall']:g} %", f"{100 * found['confidence']:g} %"
     among = f" (risk shared among {found['judges']} judges or rubrics)" if found["judges"] > 1 else ""
     if found["threshold"] is None:
-        return [f"Certified for {target} with {sure} confidence{among}: only reading everything. {found['reason']}."]
+        return [
+            f"Certified for {target} with {sure} confidence{among}: only reading everything, since {found['reason'].removeprefix('cannot certify: ').split(';')[0]}."
+        ]
     sign, checked = found["flag_if"].split()[1], found["checked"]
     head = (
         f"Certified with {sure} confidence{among}: reading every answer with score {sign} {found['threshold']:g} catches {target} of the "

@@ -35,3 +35,6 @@ class Selection:
     rubrics: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
     complete_when: str | None = None
+    construct: str | None = None  # whose labels; None: the rubric's own construct, else completeness
+    complete_values: tuple[str, ...] = ()  # label values that mean complete, for labels that have only a value
+    metrics: tuple[str, ...] | None = ()  # local metrics to treat as scores; None: all of the run's

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit import __version__
 from judgekit.analysis.cells import Cell
-from judgekit.analysis.selection import Columns, Selection
+from judgekit.analysis.sources import make_loader
 from judgekit.analysis.triage_row import FIELDS, UNSCORED, Choices, Row, make_row
 from judgekit.errors import StatisticsError, UsageError
 
@@ -85,6 +85,9 @@ def triage(
     dataset: str | Sequence[str] = (),
     rubric: str | Sequence[str] = (),
     judge: str | Sequence[str] = (),
+    metric: str | Sequence[str] = (),
+    construct: str | None = None,
+    complete_value: str | Sequence[str] = (),
     id: str | None = None,
     sampling_probability: str | None = None,
     severity: str | None = None,
@@ -94,6 +97,8 @@ def triage(
     threshold: float | None = None,
     certify: str | float | Fraction | None = None,
     calibration: Any = None,
+    screen: str | Path | None = None,
+    calibrate: bool = False,
 ) -> Triage:
     """Find the threshold that catches a share of the incomplete answers, and what is left to read.
 
@@ -107,7 +112,9 @@ def triage(
     cluster : column that names what counts as one unit. Needed when a question repeats.
     rater, join, id : tables with a row a rater: its column, how raters are also joined (majority, worst), the id column. In a
         run `rater` is a name, ``each``, or a way to join (majority, worst, mean); by default the card's join.
-    dataset, rubric, judge : keep only these of a run.
+    dataset, rubric, judge : keep only these of a run. metric : local metrics of a run to treat as scores too, or ``all``.
+    construct, complete_value : whose labels of a run (the rubric's own construct by default), and which of their values mean
+        complete where labels hold a value and no verdict (``Entailment``).
     sampling_probability : column in (0, 1]: how likely a record was to be labelled; weights by its inverse.
     severity : column with the severity of what is missing.
     complete_when : the judge's own fixed threshold, such as ``>= 4``, for F1, precision and recall of its verdict.
@@ -117,6 +124,10 @@ def triage(
     certify : confidence, such as 0.95, of a threshold whose recall is certified; half of the questions (by a hash) choose it, and
         it is reported on the others; or `calibration` chooses and all of `source` reports.
     calibration : another run or table, judged in the same way over other questions; it chooses the thresholds.
+    screen : file that `judgekit screen` wrote; its score is triaged instead of its parts, and it refuses other rubrics, judges or
+        metrics than its own, and the records that made it.
+
+    calibrate : also learn the chance of incompleteness from the score on half of the questions, and test it on the others.
 
     Raises
     ------
@@ -125,53 +136,25 @@ def triage(
     """
     choices = make_choices(recall, higher_is_worse=higher_is_worse, unscored=unscored, threshold=threshold)
     sure = None if certify is None else read_confidence(certify)
-    scores = tuple(dict.fromkeys([score] if isinstance(score, str) else score))
-    loader = _Loader(
-        Columns(label, scores, cluster, rater, id, sampling_probability, severity, by, label_is),
-        Selection(rater or join, by, _names(dataset), _names(rubric), _names(judge), complete_when),
-        join,
-    )
-    cells, name, left = loader.load(source)
-    if calibration is None:
-        return triage_cells(cells, choices, name, left, certify=sure)
-    others, other_name, _ = loader.load(calibration)
-    return triage_cells(cells, choices, name, left, certify=sure, calibration=(others, other_name))
+    loader = make_loader(
+        label=label, label_is=label_is, score=score, cluster=cluster, rater=rater, join=join, id=id,
+        sampling_probability=sampling_probability, severity=severity, complete_when=complete_when, by=by, dataset=dataset,
+        rubric=rubric, judge=judge, metric="all" if screen is not None else metric, construct=construct, complete_value=complete_value,
+    )  # fmt: skip
+    here = loader.load(source)
+    there = None if calibration is None else loader.load(calibration)
+    cells, others = here.cells, None if there is None else there.cells
+    left = here.left_out
+    if screen is not None:
+        from judgekit.analysis.screen import apply_screen, read_screen
 
-
-@dataclass(frozen=True)
-class _Loader:
-    """Loads the source and its calibration in the same way."""
-
-    columns: Columns
-    selection: Selection
-    join: str | None
-
-    def load(self, source: Any) -> tuple[list[Cell], str, list[str]]:
-        if _is_run(source):
-            from judgekit.analysis.triage_run import run_cells
-
-            if isinstance(source, str | Path):
-                from judgekit.runs.store import open_run
-
-                source = open_run(source)
-            cells, left = run_cells(source, self.selection)
-            return cells, f"run {Path(source.path).name}", left
-        from judgekit.analysis.tables import read_table
-        from judgekit.analysis.triage_table import table_cells
-
-        table = read_table(source)
-        cells = table_cells(table, self.columns, join=self.join, complete_when=self.selection.complete_when)
-        return cells, f"{table.name}@{table.digest[:12]}", []
-
-
-def _names(some: str | Sequence[str]) -> tuple[str, ...]:
-    return (some,) if isinstance(some, str) else tuple(some)
-
-
-def _is_run(source: Any) -> bool:
-    if hasattr(source, "latest") and hasattr(source, "judgements"):
-        return True
-    return isinstance(source, str | Path) and Path(source).is_dir()
+        found = read_screen(screen)
+        cells, left = apply_screen(found, cells), []
+        others = None if others is None else apply_screen(found, others)
+        if higher_is_worse:
+            raise UsageError("a screen has a direction of its own", field="higher-is-worse", mend="leave it out")
+    chosen = None if others is None or there is None else (others, there.name)
+    return triage_cells(cells, choices, here.name, left, certify=sure, calibration=chosen, calibrate=calibrate)
 
 
 def read_confidence(text: str | float | Fraction) -> Fraction:
@@ -222,6 +205,7 @@ def triage_cells(
     *,
     certify: Fraction | None = None,
     calibration: tuple[Sequence[Cell], str] | None = None,
+    calibrate: bool = False,
 ) -> Triage:
     """Compute the rows of prepared cells; raises StatisticsError when every one is refused.
 
@@ -244,9 +228,21 @@ def triage_cells(
         raise StatisticsError(f"refused: {rows[0].refused}")
     if certify is not None:
         rows = certify_rows(rows, choices, certify, others, origin)
+    if calibrate:
+        rows = [_calibrated(row) for row in rows]
     extra = [] if certify is None else [f"certify {float(certify):g}"]
     extra += [f"calibration {origin}"] if others is not None else []
     return Triage(tuple(rows), signature(rows, choices, source, extra), choices, tuple(left))
+
+
+def _calibrated(row: Row) -> Row:
+    from judgekit.analysis.calibration import calibrate, calibration_lines
+
+    if row.refused or row.cell.weight is not None:
+        return row
+    found = calibrate(row.cell, higher_is_worse=row.values["flag_if"].startswith("score >="))
+    lines = [*row.extra.get("lines", []), *calibration_lines(found)]
+    return replace(row, extra=row.extra | {"calibration": found.to_json(), "lines": lines})
 
 
 def chosen_elsewhere(cell: Cell, choices: Choices, origin: str) -> Choices:

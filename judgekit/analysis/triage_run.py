@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["run_cells"]
 
 EACH = "each"
+_HASH = "\x00hash"  # carries the content's hash beside the inputs, under a name that no field can have
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
     StatisticsError : the run holds no judgement that was asked for, or a way to join raters is refused.
     """
     frame = run.latest()
+    measured = _measured(run, selection)
     left = [
         f"left out: {item['n']} judgements of {item['rubric']} by {item['judge']} under an earlier version"
         for item in frame.attrs.get("left_out", [])
@@ -61,9 +63,9 @@ def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
                 )
         if names:
             frame = frame[frame[column].isin(names)]
-    if frame.empty:
+    if frame.empty and not measured:
         raise StatisticsError("the run holds no judgement", mend="judgekit judge DATA --rubric R --model M --out RUN")
-    records = _records(run)
+    records = _records(run, selection)
     rules = {(row.name, row.ask, row.score_fp): row for row in _rows(run.rubrics)}
     cells: list[Cell] = []
     for key, part in frame.groupby(["dataset", "rubric", "judge"], sort=False):
@@ -75,7 +77,7 @@ def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
             left.append(f"left out: {rubric} by {judge} gives no score")
             continue
         mine = [records[dataset, i] for i in scores if (dataset, i) in records]
-        construct = (rule.construct if rule is not None else None) or "completeness"
+        construct = selection.construct or (rule.construct if rule is not None else None) or "completeness"
         when = (
             selection.complete_when
             or (rule.complete_when if rule is not None else None)
@@ -83,7 +85,35 @@ def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
         )
         base = (dataset, rubric, judge, str(first["ask"]))
         cells += _by_rater(base, mine, scores, construct, when, selection)
+    for (dataset, metric, signature), scores in measured.items():
+        mine = [records[dataset, i] for i in scores if (dataset, i) in records]
+        cells += _by_rater(
+            (dataset, None, metric, signature), mine, scores, selection.construct or "completeness", None, selection
+        )
     return cells, left
+
+
+def _measured(run: Any, selection: Selection) -> dict[tuple[str, str, str], dict[str, _Scores]]:
+    """Values of local metrics by data set, metric and signature; higher is better."""
+    found: dict[tuple[str, str, str], dict[str, _Scores]] = defaultdict(dict)
+    if selection.metrics == ():
+        return found
+    for row in _rows(run.measurements):
+        wanted = selection.metrics is None or row.metric in selection.metrics
+        if wanted and (not selection.datasets or row.dataset in selection.datasets):
+            value = None if row.value is None else float(row.value)
+            why = None if value is not None else "no value"
+            found[row.dataset, row.metric, row.signature][row.record_id] = _Scores(
+                value, why, 1, int(value is None), False, None, ()
+            )
+    missing = [name for name in selection.metrics or () if name not in {metric for _, metric, _ in found}]
+    if missing:
+        raise StatisticsError(
+            f"the run has no values of {missing[0]!r}",
+            field="metric",
+            mend="judgekit measure DATA --metric M --out RUN",
+        )
+    return found
 
 
 def _scores(group: pandas.DataFrame) -> _Scores:
@@ -108,7 +138,7 @@ def _scores(group: pandas.DataFrame) -> _Scores:
 
 
 def _by_rater(
-    base: tuple[str, str, str, str],
+    base: tuple[str, str | None, str, str],
     records: Sequence[Record],
     scores: dict[str, _Scores],
     construct: str,
@@ -160,7 +190,7 @@ def _labels(records: Sequence[Record], construct: str, rater: str | None, when: 
 
 
 def _cell(
-    base: tuple[str, str, str, str],
+    base: tuple[str, str | None, str, str],
     records: Sequence[Record],
     scores: dict[str, _Scores],
     labels: dict[str, Label | None],
@@ -184,6 +214,7 @@ def _cell(
         label=incomplete,
         fingerprint=ask,
         cluster=tuple(record.cluster_id for record in records),
+        hashes=tuple(str(record.inputs[_HASH]) for record in records),
         rule=np.array([s.rule for s in mine], dtype=bool),
         fixed=fixed,
         severity=tuple(_severity(record, x) for record, x in zip(records, said, strict=True)),
@@ -278,14 +309,17 @@ def _field(record: Record, by: str) -> str:
     return "(none)" if value is None else str(value)
 
 
-def _records(run: Any) -> dict[tuple[str, str], Record]:
+def _records(run: Any, selection: Selection) -> dict[tuple[str, str], Record]:
     labels: dict[tuple[str, str], list[Label]] = defaultdict(list)
     for row in _rows(run.labels):
+        complete = row.complete
+        if complete is None and selection.complete_values and row.value is not None:
+            complete = str(row.value) in selection.complete_values
         labels[row.dataset, row.record_id].append(
             Label(
                 construct=row.construct,
                 rater=row.rater,
-                complete=row.complete,
+                complete=complete,
                 score=row.score,
                 severity=row.severity,
                 criteria=row.criteria,
@@ -301,7 +335,7 @@ def _records(run: Any) -> dict[tuple[str, str], Record]:
                 "criteria": row.criteria or [],
                 "labels": labels[row.dataset, row.record_id],
                 "meta": row.meta or {},
-                "inputs": row.inputs or {},
+                "inputs": (row.inputs or {}) | {_HASH: row.hash},
             }
         )
     return found

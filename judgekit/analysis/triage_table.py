@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from typing import Any
@@ -81,6 +82,7 @@ def _one(
         judge=judge,
         rater=None,
         ids=tuple(ids),
+        hashes=_hashes(table, columns, ids, members),
         named=columns.id is not None or any(c.strip().lower() in _IDS for c in table.columns),
         score=np.array(scores, dtype=np.float64),
         label=np.array(labels, dtype=np.int8),
@@ -213,6 +215,17 @@ def _ids(table: Table, columns: Columns, members: list[int]) -> list[str]:
             )  # fmt: skip
         seen[value, rater] = row
     return ids
+
+
+def _hashes(table: Table, columns: Columns, ids: list[str], members: list[int]) -> tuple[str, ...]:
+    """A name of each row's content that survives another order: its id, or without one its scores and cluster."""
+    named = columns.id is not None or any(c.strip().lower() in _IDS for c in table.columns)
+    keep = (*columns.score, columns.cluster)
+    texts = [
+        f"id {name}" if named else "\x1f".join(_text(table.rows[row].get(c)) or "" for c in keep if c)
+        for name, row in zip(ids, members, strict=True)
+    ]
+    return tuple(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts)
 
 
 def _clusters(table: Table, columns: Columns, members: list[int]) -> tuple[str, ...] | None:

@@ -40,7 +40,7 @@ def list_(as_json: bool) -> None:
         if spec.bundled:
             state = "bundled"
         elif not spec.source:
-            state = "a form for your own file"
+            state = "at its homepage" if spec.homepage else "your own"
         else:
             state = f"{len(here)} of {len(spec.source)} files here" if here else "not fetched"
         rows.append(
@@ -231,6 +231,8 @@ def _counts(found: dict[str, Any], errors: int) -> None:
         click.echo("  severities: " + ", ".join(f"{word} {number}" for word, number in found["severities"].items()))
     if found["labels"]:
         click.echo("")
+        people = [row for row in found["labels"] if not row["join"]]
+        hidden = people[12:] if len(people) > 14 else []
         _table(
             ["construct", "rater", "labels", "verdicts", "incomplete", "base rate"],
             [
@@ -243,9 +245,95 @@ def _counts(found: dict[str, Any], errors: int) -> None:
                     "-" if row["base_rate"] is None else f"{row['base_rate']:.3f}",
                 ]
                 for row in found["labels"]
+                if row not in hidden
             ],
         )
+        if hidden:
+            click.echo(
+                f"... and {len(hidden)} more raters with {sum(row['n'] for row in hidden)} labels (all with --json)"
+            )
     _notes(found["notes"])
+
+
+@data.command()
+@click.argument("name")
+@click.option("--from", "origin", help="The file to prepare, instead of the fetched one.")
+@click.option("--out", "-o", type=click.Path(dir_okay=False), help="Where to; by default NAME-prepared.jsonl.")
+@click.option("--roles", help="A run of professional-role, or a JSONL file of its recorded verdicts.")
+@click.option(
+    "--labels", help="A run of healthbench-criterion on the ideal replies, or a JSONL file: makes the labels."
+)
+@click.option("--axis", help="Count only criteria of this axis in the label, such as axis:completeness.")
+@click.option("--weighted", is_flag=True, help="Label by the share of points instead of the share of criteria.")
+@click.option("--language", type=click.Choice(["langid", "none"]), default="langid", show_default=True)
+@JSON
+def prepare(
+    name: str,
+    origin: str | None,
+    out: str | None,
+    roles: str | None,
+    labels: str | None,
+    axis: str | None,
+    weighted: bool,
+    language: str,
+    as_json: bool,
+) -> None:
+    """Prepare a data set as its paper did, and print the count after each step."""
+    from judgekit.data import load_records
+    from judgekit.data.cards import load_card
+    from judgekit.data.export import export as write
+    from judgekit.data.fetch import locate
+    from judgekit.data.prepare import prepare_healthbench
+    from judgekit.data.verdicts import criteria_met, yes_no
+
+    card = load_card(name)
+    if card.spec.prepare != "healthbench":
+        raise DataError(f"the card {card.name!r} needs no preparation", field="name", mend="use the data set as it is")
+    records = load_records(origin or str(locate(card)), card)
+    options: dict[str, Any] = {"axis": axis, "weighted": weighted}
+    if language == "none":
+        options["language"] = None
+    if roles:
+        options["roles"] = yes_no(_judgements(roles, "professional-role"))
+    if labels:
+        graded, graders = criteria_met(_judgements(labels, "healthbench-criterion"))
+        options |= {"graded": graded, "grader": "+".join(graders)}
+    done = prepare_healthbench(records, **options)
+    target = out or f"{card.name}-prepared.jsonl"
+    write(done.records, target, "jsonl")
+    if as_json:
+        steps = [
+            {key: getattr(step, key) for key in ("name", "left", "removed", "concerned", "note")} for step in done.steps
+        ]
+        click.echo(json.dumps({"dataset": card.name, "file": target, "steps": steps}, ensure_ascii=False))
+        return
+    for line in done.lines():
+        click.echo(line)
+    _notes(done.records.notes)
+    click.echo(f"{len(done.records)} records in {target}", err=True)
+
+
+@data.command()
+def schema() -> None:
+    """Print the JSON Schema of card files, for editors."""
+    from judgekit.data.card_schema import card_schema
+
+    click.echo(json.dumps(card_schema(), indent=2, ensure_ascii=False))
+
+
+def _judgements(place: str, rubric: str) -> Any:
+    """A JSONL file as it is, or a run's judgements under one rubric."""
+    if not Path(place).is_dir():
+        return Path(place)
+    from judgekit.runs.store import open_run
+
+    frame = open_run(place).judgements
+    rows = [row for row in frame.to_dict("records") if row["rubric"] == rubric]
+    if not rows:
+        raise DataError(
+            f"the run holds no judgements of {rubric}", file=place, mend=f"judge with --rubric {rubric} first"
+        )
+    return rows
 
 
 @data.command()

@@ -14,7 +14,7 @@ import click
 from judgekit import __version__
 
 DISTRIBUTION = "clinical-judgekit"
-EXTRAS = ("local", "report", "metrics", "scispacy", "ray", "dev")
+EXTRAS = ("local", "report", "language", "metrics", "scispacy", "ray", "dev")
 # Environment variables that hold a credential, beside everything that ends in _API_KEY.
 KEYS = (
     "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AWS_PROFILE", "AZURE_AD_TOKEN", "DATABRICKS_TOKEN",

@@ -249,9 +249,15 @@ def test(name: str, model: str, api_base: str | None, out: str | None, as_json: 
             api_base=api_base,
             dataset=f"{compiled.name}-checks",
             out=out or str(Path(folder) / "run"),
+            quiet=True,
         )
-        rows: dict[str, Any] = {str(row["record_id"]): row for row in run.latest().to_dict("records")}
-    results = [_result(compiled, i, rows.get(record.id, {})) for i, record in enumerate(records)]
+        frame = run.latest()
+        frame = frame[(frame["rubric"] == compiled.name) & (frame["judge"] == model)]
+        found: list[dict[str, Any]] = [dict(row) for row in frame.to_dict("records")]  # type: ignore[arg-type]
+        rows = {(row["record_id"], row["record_hash"]): row for row in found}
+    results = [
+        _result(compiled, i, rows.get((record.id, record.fingerprint()), {})) for i, record in enumerate(records)
+    ]
     passed, failed, unscored = (sum(each["holds"] is value for each in results) for value in (True, False, None))
     if as_json:
         body = {

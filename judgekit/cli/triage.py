@@ -37,6 +37,9 @@ __all__ = ["triage"]
 @click.option("--dataset", multiple=True, help="Run: only this data set.")
 @click.option("--rubric", multiple=True, help="Run: only this rubric.")
 @click.option("--judge", multiple=True, help="Run: only this judge.")
+@click.option("--metric", multiple=True, help="Run: also this local metric as a score.")
+@click.option("--construct", help="Run: labels of this construct. [the rubric's own]")
+@click.option("--complete-value", multiple=True, help="Run: label value that means complete, such as Entailment.")
 @click.option(
     "--sampling-probability", metavar="COL", help="How likely an answer was to be labelled; weights by the inverse."
 )
@@ -61,6 +64,12 @@ __all__ = ["triage"]
     help="Certify a threshold, with a confidence such as 0.95, on half of the questions.",
 )
 @click.option("--calibration", metavar="RUN|TABLE", help="Other records that choose the thresholds.")
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Also learn the chance of incompleteness on half of the questions, test it on the others.",
+)
+@click.option("--screen", metavar="FILE", help="Triage the score of a saved screen.")
 @click.option("--picture", metavar="FILE", help="Draw ROC and workload against recall (PNG, SVG or PDF).")
 @click.option("--details", is_flag=True, help="With --json: add what the rows have no field for.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")

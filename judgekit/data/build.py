@@ -255,7 +255,7 @@ def _consistent(record: Record, file: str | None, line: int) -> None:
         place = f"labels.{index}"
         if (label.construct, label.rater) in seen:
             raise DataError(
-                f"rater {label.rater!r} has two labels for {label.construct!r}",
+                f"{'rater ' + repr(label.rater) if label.rater else 'an unnamed rater'} has two labels for {label.construct!r}",
                 file=file,
                 line=line,
                 field=place,

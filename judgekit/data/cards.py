@@ -121,13 +121,18 @@ def _score(value: Any) -> Any:
 
 
 class LabelSpec(_Strict):
-    """How raters' words become labels: one per rater, then, where `join` says how, one that joins them."""
+    """How raters' words become labels: one per rater, then, where `join` says how, one that joins them.
+
+    `when` tells on a rater's item whether that rater rated at all. It matters where silence has a meaning of its own: with a row
+    ``none`` in `severities`, an answer that nobody looked at must not count as one without omissions.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
     about: str = Field("completeness", alias="construct")  # pydantic keeps `construct` for itself
     raters: dict[str, Path_] | None = None
     each: Path_ | None = None
     rater: Path_ | None = None
+    when: Path_ | None = None
     complete: Annotated[TruthSpec | None, BeforeValidator(_score)] = None
     score: Annotated[ScoreSpec | None, BeforeValidator(_score)] = None
     severity: Path_ | None = None
@@ -264,7 +269,7 @@ _FLAT = tuple(Shape.model_fields)
 
 
 def format_module(name: str, card: Card | None) -> Any:
-    """The module in `judgekit/data/formats` (or of an entry point) that reads a format; it has ``rows(path)``."""
+    """The module in `judgekit/data/formats` (or of an entry point) that reads a format; it has ``rows(path, on_error)``."""
     known = modules("judgekit.data.formats", "judgekit.formats")
     if name not in known:
         near = get_close_matches(name, [*FORMATS, *known], 1)

@@ -18,7 +18,7 @@ from judgekit.data.cards import threshold
 from judgekit.errors import DataError, StatisticsError
 from judgekit.records import Criterion, Label, Record
 
-__all__ = ["HOWS", "describe", "fraction", "is_join", "joined", "joined_set", "meets", "raters"]
+__all__ = ["HOWS", "PREFIX", "describe", "fraction", "is_join", "joined", "joined_set", "meets", "raters"]
 
 PREFIX = "join:"
 HOWS = ("card", "criteria-majority", "majority", "worst", "mean")
@@ -140,7 +140,8 @@ def joined_set(
     With more raters on a record the worst of them is worse by chance alone, so records would not be comparable.
     """
     records = list(records)
-    if how == "worst":
+    made = any(label.rater == PREFIX + "worst" for record in records for label in record.labels)
+    if how == "worst" or (how == "card" and made):
         counts = Counter(len(_persons(raters(record, construct))) for record in records)
         counts.pop(0, None)
         if len(counts) > 1:

@@ -92,7 +92,7 @@ def read_source(
 
 def _by_name(source: Any, card: str | Path | Card | None) -> tuple[Any, str | Path | Card | None]:
     """A data set's name, where no file has it, stands for the example or the fetched file of its card."""
-    if isinstance(source, str) and card is None and not Path(source).exists():
+    if isinstance(source, str) and card is None and not Path(source).is_file():
         place = locate_name(source)
         if place is not None:
             return place
@@ -185,7 +185,7 @@ def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[
     if isinstance(source, str | Path):
         kind = card.spec.format if card is not None else None
         if kind is not None and kind not in FORMATS:
-            for row in format_module(kind, card).rows(Path(source)):
+            for row in format_module(kind, card).rows(Path(source), problems.add):
                 yield row, False
             return
         kind = kind or format_of(source)

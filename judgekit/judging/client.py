@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from judgekit.errors import UsageError
-from judgekit.judging.abilities import abilities_of, entry_of, provider_of
+from judgekit.judging.abilities import PLACEHOLDER, abilities_of, entry_of, provider_of
 from judgekit.judging.dialect import Family, family_of, to_dialect
 from judgekit.judging.endpoint import bypass_proxies_for_localhost, endpoint_of, is_loopback, resolve_base
 from judgekit.judging.exchange import MODES, Exchange, Profile
@@ -96,6 +96,7 @@ class Client:
         if self.local is not None:
             self._server = await asyncio.to_thread(LocalServer.start, self.local)
         litellm = await asyncio.to_thread(_litellm)
+        await asyncio.to_thread(_instructor)
         try:
             await self._open(litellm)
         except BaseException:
@@ -211,6 +212,15 @@ _open_clients = 0
 
 
 @cache
+def _instructor() -> tuple[Any, Any]:
+    """instructor's modes, and the function that writes a re-ask."""
+    from instructor import Mode
+    from instructor.processing.response import handle_reask_kwargs
+
+    return Mode, handle_reask_kwargs
+
+
+@cache
 def _litellm() -> Any:
     """litellm, quiet: no price list from the network, no telemetry, callbacks, cache, retries or advice on the screen."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
@@ -256,9 +266,7 @@ def _reask(messages: list[dict[str, Any]], mode: str, answer: Answer, problem: s
     An empty reply and unreadable tool arguments are not quoted back (some providers refuse an empty assistant turn or
     arguments that are no JSON), nor is a reply of more than 20,000 characters.
     """
-    from instructor import Mode
-    from instructor.processing.response import handle_reask_kwargs
-
+    Mode, handle_reask_kwargs = _instructor()
     quoted: SimpleNamespace | None = None
     if _can_be_quoted(answer):
         calls = [
@@ -313,19 +321,17 @@ class _LitellmTransport:
     def register(self) -> None:
         """Put a model of unknown price on litellm's list, which spares a failing search after each reply; our cost stays None."""
         provider = provider_of(self.litellm, self.model, self.base)
-        if self.model not in self.litellm.model_cost:
-            price = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}
+        if entry_of(self.litellm, self.model, provider) is None and self.model not in self.litellm.model_cost:
+            price = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0, PLACEHOLDER: True}
             self.litellm.register_model({self.model: {**price, "litellm_provider": provider, "mode": "chat"}})
 
     async def post(self, body: Mapping[str, Any]) -> Answer:
         try:
             return _answer(await self.litellm.acompletion(**self.fixed, **body))
         except Exception as error:
-            raise sort_out(error, model=self.shown, base=self.base, keys=self._missing_keys(error)) from error
+            raise sort_out(error, model=self.shown, base=self.base, keys=self._missing_keys) from error
 
-    def _missing_keys(self, error: Exception) -> list[str]:
-        if getattr(error, "status_code", None) != 401:
-            return []
+    def _missing_keys(self) -> list[str]:
         try:
             return [str(key) for key in self.litellm.validate_environment(model=self.model)["missing_keys"]]
         except Exception:  # it knows some providers only; the error that is being told matters more

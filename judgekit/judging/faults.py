@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from judgekit.errors import JudgekitError, ProviderError
@@ -23,13 +23,21 @@ _FILTERED = re.compile(
 _NO_CREDIT = re.compile(
     r"insufficient_quota|exceeded your current quota|credit balance|billing|payment required", re.IGNORECASE
 )
+_NO_KEY = re.compile(
+    r"missing\b.{0,40}\b(?:api[ _]?key|credentials)|(?:unable to locate|could not find|no) (?:default )?(?:credentials|api[ _]key)"
+    r"|api[ _]key.{0,20}(?:not set|not found|is required)",
+    re.IGNORECASE,
+)
+_NO_MODULE = re.compile(r"No module named '?([\w.]+)")
 _PREFIX = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception|Timeout)?:\s*|^\w+Exception\s+-\s+")
 
 
-def sort_out(error: Exception, *, model: str, base: str | None = None, keys: Sequence[str] = ()) -> Exception:
+def sort_out(
+    error: Exception, *, model: str, base: str | None = None, keys: Callable[[], Sequence[str]] = tuple
+) -> Exception:
     """The exception to raise instead of `error`: RateLimited, Transient, ProviderError, Rejected, TooLong or Filtered.
 
-    `keys` are names of environment variables that the provider wants and that are not set.
+    `keys` gives names of environment variables that the provider wants and that are not set.
     """
     if isinstance(error, JudgekitError):
         return error
@@ -54,9 +62,17 @@ def sort_out(error: Exception, *, model: str, base: str | None = None, keys: Seq
         return ProviderError(
             f"{where}: {message}", mend="the account has no credit left: top it up, then run the same command"
         )
-    if status == 401 or name == "AuthenticationError":
-        mend = f"set {' and '.join(keys)}" if keys else "check the provider's key in the environment"
-        return ProviderError(f"{where} refuses the key: {message}", mend=mend)
+    # several clients raise a missing key as a server's fault; trying again would not bring it
+    keyless = status != 400 and _NO_KEY.search(message) is not None
+    if status == 401 or name == "AuthenticationError" or keyless:
+        missing = ", ".join(keys())
+        mend = f"set in the environment: {missing}" if missing else "check the provider's key in the environment"
+        return ProviderError(f"{where} {'has no key' if keyless else 'refuses the key'}: {message}", mend=mend)
+    if module := _NO_MODULE.search(message):
+        return ProviderError(
+            f"{where} needs a package that is not installed: {message}",
+            mend=f"install what brings the module {module[1]}",
+        )
     if status == 403 or name == "PermissionDeniedError":
         return ProviderError(f"{where} refuses access: {message}", mend="the key may not use this model or region")
     if status in {404, 405} or name == "NotFoundError":
@@ -85,6 +101,7 @@ def _message(error: Exception) -> str:
     while (shorter := _PREFIX.sub("", text, count=1)) != text and shorter:
         text = shorter
     text = text.split("Traceback (most recent call last)")[0]
+    text = re.sub(r"\s*ssl:<[^>]*>", "", text)
     return re.sub(r"\s+", " ", text).strip()[:1500] or type(error).__name__
 
 

@@ -100,8 +100,8 @@ def is_negated(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
     return any(start <= span[0] and span[1] <= end for start, end in spans[max(0, at - 3) : at])
 
 
-def polarity(text: str) -> int:
-    """+1, or -1 where an odd number of single-word negators stands in the text."""
+def polarity(text: str, more: frozenset[str] = frozenset()) -> int:
+    """+1, or -1 where an odd number of single-word negators (and of the words in `more`) stands in the text."""
     forms = [token.form.replace("’", "'") for token in tokens(text)]
     count, at = 0, 0
     while at < len(forms):
@@ -109,6 +109,6 @@ def polarity(text: str) -> int:
         if pseudo:
             at += pseudo
             continue
-        count += forms[at] in NEGATORS
+        count += forms[at] in NEGATORS or forms[at] in more
         at += 1
     return -1 if count % 2 else 1

@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 from judgekit.metrics.base import Measurement
-from judgekit.metrics.text import is_blank
+from judgekit.metrics.text import is_blank, words
 from judgekit.records import Record
 
-__all__ = ["Memory", "f1", "missing_side"]
+__all__ = ["Memory", "f1", "missing_side", "wordless"]
 
 T = TypeVar("T")
 
@@ -26,6 +26,16 @@ def missing_side(record: Record) -> Measurement | None:
         return Measurement(None, "the record has no reference")
     if is_blank(record.reference):
         return Measurement(None, "the reference is blank")
+    return None
+
+
+def wordless(record: Record) -> Measurement | None:
+    """A Measurement without value where the response is blank, or a side has no words (emoji or marks alone); else None."""
+    if is_blank(record.response):
+        return Measurement(None, "the response is blank")
+    for side, text in (("reference", record.reference), ("response", record.response)):
+        if not words(text or ""):
+            return Measurement(None, f"the {side} has no words")
     return None
 
 

@@ -78,14 +78,25 @@ def human_ceiling(
     if codes.ndim != 2 or machine.shape != (len(codes),):
         raise ValueError(f"ratings must be (n, R) and the judge (n,), not {codes.shape} and {machine.shape}")
     groups = cluster_codes(clusters, len(codes))
-    raters = codes.shape[1]
-    tables = [_tables(codes, machine, rater, n_levels) for rater in range(raters)]
-    rows = [_row(None, tables, groups, statistic, boot)]
-    if each:
-        rows += [
-            _row(rater, [tables[rater]], groups, statistic, boot) for rater in range(raters) if tables[rater].any()
-        ]
+    rows = [_row(None, _pooled(codes, machine, n_levels), groups, statistic, boot)]
+    for rater in range(codes.shape[1]) if each else ():
+        tables = _tables(codes, machine, rater, n_levels)
+        if tables.any():
+            rows.append(_row(rater, tables, groups, statistic, boot))
     return rows
+
+
+def _pooled(codes: npt.NDArray[np.int64], judge: npt.NDArray[np.int64], k: int) -> Floats:
+    """The sum of `_tables` over all raters, from how often each level was said: quick for hundreds of raters."""
+    out = np.zeros((len(codes), 2, k, k))
+    counts = np.stack([(codes == level).sum(axis=1) for level in range(k)], axis=1).astype(np.float64)
+    out[:, 0] = np.einsum("ui,uj->uij", counts, counts)
+    diagonal = np.arange(k)
+    out[:, 0, diagonal, diagonal] -= counts
+    units = np.flatnonzero(judge != MISSING)
+    out[units, 1, judge[units]] = counts[units] * (counts[units].sum(axis=1, keepdims=True) - 1)
+    out[judge == MISSING] = 0
+    return out
 
 
 def _tables(codes: npt.NDArray[np.int64], judge: npt.NDArray[np.int64], rater: int, k: int) -> Floats:
@@ -102,9 +113,8 @@ def _tables(codes: npt.NDArray[np.int64], judge: npt.NDArray[np.int64], rater: i
 
 
 def _row(
-    left_out: int | None, tables: list[Floats], groups: npt.NDArray[np.int64], statistic: str, boot: dict[str, Any]
+    left_out: int | None, stats: Floats, groups: npt.NDArray[np.int64], statistic: str, boot: dict[str, Any]
 ) -> Ceiling:
-    stats = np.sum(tables, axis=0) if tables else np.zeros((len(groups), 2, 1, 1))
     keep = stats.any(axis=(1, 2, 3))
     units, comparisons = int(keep.sum()), round(float(stats[:, 0].sum()))
     if not units:

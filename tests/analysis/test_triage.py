@@ -52,7 +52,7 @@ def test_the_contract(case_11: Path) -> None:
 def test_the_sentence_and_its_silence(case_11: Path, tmp_path: Path) -> None:
     text = " ".join(triage(case_11).text().split())
     assert "must still read 14 of 25 (56 %); reading in random order would need 85 %, a perfect judge 36 %." in text
-    assert "Among the 11 unread answers 1 are incomplete (0.2 % to 41 %)" in text
+    assert "Among the 11 unread answers 1 is incomplete (0.2 % to 41 %)" in text
     # nine incomplete answers: no verdict sentence, and a note that says why
     small = triage(table(tmp_path / "small.csv", LABEL_11[1:], SCORE_11[1:]))
     assert "must still read" not in small.text()

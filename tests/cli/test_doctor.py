@@ -53,7 +53,7 @@ def test_a_sound_machine_is_well(tmp_path: Path) -> None:
     assert result["ok"] is True
     assert result["python"]["version"] == sys.version.split()[0]
     assert result["packages"]["litellm"]["ok"] is True
-    assert set(result["extras"]) == {"local", "report", "metrics", "scispacy", "ray", "dev"}
+    assert set(result["extras"]) == {"local", "report", "language", "metrics", "scispacy", "ray", "dev"}
     assert result["cache"] == {**result["cache"], "path": str(tmp_path / "cache"), "exists": False, "writable": True}
     assert 0 < result["cores"]["usable"] <= result["cores"]["present"]
     assert result["memory"]["total"] > 0

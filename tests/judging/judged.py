@@ -67,7 +67,10 @@ def write_rubric(folder: Path, text: str = MINI, name: str = "mini", case: str =
 
 
 def records(n: int, **fields: Any) -> RecordSet:
-    return RecordSet([Record(id=f"{i:03}", question=f"question of item{i}", response="an answer", **fields) for i in range(n)], name="d")
+    return RecordSet(
+        [Record(id=f"{i:03}", question=f"question of item{i}", response="an answer", **fields) for i in range(n)],
+        name="d",
+    )
 
 
 def item(body: dict[str, Any]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.errors import RubricError
@@ -62,6 +62,7 @@ def test_an_anchor_such_as_1230_stays() -> None:
     assert scale.levels[0].anchor == "12:30"
 
 
+@settings(deadline=None)
 @given(
     st.text(
         st.characters(
@@ -84,6 +85,7 @@ def test_any_quoted_label_round_trips(label: str) -> None:
     assert label in node.items
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(
         [

@@ -138,3 +138,11 @@ def test_no_result_holds_nan(x: list[float], y: list[float]) -> None:
     size = min(len(x), len(y))
     for found in (paired(x[:size], y[:size], replicates=50), welch(x, y), mean_interval(x)):
         assert not any(isinstance(value, float) and not math.isfinite(value) for value in fields(found).values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_signed_rank_test_equals_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for size in (6, 8, 30):
+        delta = rng.integers(-3, 6, size).astype(float)  # ties and zeros
+        assert paired(delta, np.zeros(size), replicates=0).wilcoxon_p == pytest.approx(stats.wilcoxon(delta).pvalue)

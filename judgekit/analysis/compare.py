@@ -1,0 +1,309 @@
+"""Models, judges, rubrics or prompts against each other: means by question, blocked ANOVA, paired tests over a printed family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from judgekit.analysis.frames import numbers
+from judgekit.analysis.result import Column, Result, Table, interval, number, pvalue, signature
+from judgekit.errors import InputError, StatisticsError
+from judgekit.stats.anova import blocked_anova, one_way_anova
+from judgekit.stats.compare import mean_interval, paired, spread, welch
+from judgekit.stats.multiple import bonferroni, holm
+from judgekit.stats.permutation import shuffle, sign_flip
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare", "prepared", "unit_means"]
+
+DESIGNS = ("auto", "paired", "independent")
+
+
+def compare(
+    frame: pd.DataFrame,
+    *,
+    value: str | Sequence[str],
+    group: str,
+    unit: str,
+    sample: str | None = None,
+    by: Sequence[str] = (),
+    baseline: str | None = None,
+    design: str = "auto",
+    family: int | None = None,
+    unscored_as: float | None = None,
+    missing: Sequence[str] = (),
+    level: float = 0.95,
+    permutations: int = 10_000,
+    replicates: int = 2000,
+    seed: int = 0,
+    file: str | None = None,
+) -> Result:
+    """Compare the groups of a long frame, one row an answer and sample.
+
+    Parameters
+    ----------
+    value : column or columns of numbers; empty cells are unscored, counted, and left out.
+    group : the column that names the groups (model, judge, rubric, prompt).
+    unit : the column of independent units (the question). All rows of a group and unit are averaged first.
+    sample : the column of repeated samples, for the spread of a group's mean over them (decoding noise only).
+    by : columns that split the comparison; each combination is compared on its own and joins the family.
+    baseline : compare this group with each other one, as baseline minus other; by default every pair, first minus second.
+    design : ``paired`` by unit, ``independent`` (Welch), or ``auto``: paired where two groups share two units or more.
+    family : number of comparisons looked at, when more than are shown here.
+    unscored_as : count unscored rows as this number. For reproducing a convention only; it is stamped on the result.
+    permutations : B of the permutation test; enumerated when 2^n <= B.
+
+    Returns
+    -------
+    Result with tables `groups`, `anova`, `pairs`.
+
+    Raises
+    ------
+    DataError : a column is missing or a cell is no number. StatisticsError : `design` is paired and groups share no unit.
+    """
+    values = [value] if isinstance(value, str) else list(value)
+    if design not in DESIGNS:
+        raise InputError(f"{design!r} is no design", field="design", mend=f"one of {', '.join(DESIGNS)}")
+    work = prepared(frame, values, group, unit, sample, by, unscored_as, missing, file)
+    names = list(dict.fromkeys(work["group"]))
+    if baseline is not None and baseline not in names:
+        raise InputError(
+            f"no group is called {baseline!r}", file=file, field="baseline", mend=f"there are {', '.join(names)}"
+        )
+    groups: list[dict[str, Any]] = []
+    tests: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
+    options = {"design": design, "level": level, "permutations": permutations, "replicates": replicates, "seed": seed}
+    repeats = 0
+    for name in values:
+        for key, part in _parts(work, by):
+            head = {"value": name, **dict(zip(by, key, strict=True))}
+            wide = unit_means(part, name)
+            scored = part[part[name].notna()]
+            repeats += int(len(scored) - wide.notna().to_numpy().sum()) if sample is None else 0
+            groups += [head | row for row in _groups(part, name, wide, level, sample is not None)]
+            tests += [head | row for row in _anovas(wide)]
+            pairs += [head | row for row in _pairs(wide, baseline, options, file)]
+    size = _adjust(pairs, family)
+    notes = _notes(work, values, names, pairs, size, repeats, unscored_as, sample)
+    heads = [Column("value")] * (len(values) > 1) + [Column(name) for name in by]
+    return Result(
+        [
+            Table("groups", f"Means by {group}, each {unit} counting once", groups, heads + _GROUP_COLUMNS),
+            Table("anova", "Do the groups differ at all?", tests, heads + _ANOVA_COLUMNS),
+            Table(
+                "pairs", f"Pairs; p over a family of {size} comparison{'s' * (size != 1)}", pairs, heads + _PAIR_COLUMNS
+            ),
+        ],
+        signature(
+            compare=group, value=values, unit=unit, by=list(by), design=design, baseline=baseline, family=size, level=level,
+            permutations=permutations, replicates=replicates, seed=seed, unscored_as=unscored_as,
+        ),
+        notes,
+    )  # fmt: skip
+
+
+_GROUP_COLUMNS = [
+    Column("group"), Column("n_units", "units"), Column("n_rows", "rows"), Column("n_unscored", "unscored"),
+    Column("mean", "mean [95 %]", interval("mean"), whole=True), Column("sd", "sd", number()),
+    Column("row_mean", "over rows", number()), Column("spread_sd", "sd over samples", number(), optional=True),
+]  # fmt: skip
+_ANOVA_COLUMNS = [
+    Column("method"), Column("F", "F", number(2)), Column("df1"), Column("df2"), Column("p", "p", pvalue),
+    Column("eta_squared", "eta2", number()), Column("n", "values"), Column("groups"),
+]  # fmt: skip
+_PAIR_COLUMNS = [
+    Column("a"), Column("b"), Column("n", "units", None), Column("difference", "a - b", interval("difference", signed=True), whole=True),
+    Column("t", "t", number(2)), Column("p", "p", pvalue), Column("p_bonferroni", "Bonferroni", pvalue),
+    Column("p_holm", "Holm", pvalue), Column("p_permutation", "permuted", pvalue),
+    Column("dz", "d_z", interval("dz", 2, signed=True), whole=True, optional=True), Column("d", "d", interval("d", 2, signed=True), whole=True),
+]  # fmt: skip
+
+
+def unit_means(part: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Units by groups: mean over the scored rows of each; NaN where a group has none. Groups in order of appearance."""
+    names = list(dict.fromkeys(part["group"]))
+    table = part[part[value].notna()].pivot_table(
+        index="unit", columns="group", values=value, aggfunc="mean", sort=False
+    )
+    return table.reindex(columns=names)
+
+
+def prepared(
+    frame: pd.DataFrame, values: Sequence[str], group: str, unit: str, sample: str | None, by: Sequence[str],
+    unscored_as: float | None = None, missing: Sequence[str] = (), file: str | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Columns `group`, `unit`, `sample`, those of `by` as text, and each value as a float (NaN where unscored).
+
+    ``"NAME was unscored"`` says which cells were empty, also where `unscored_as` filled them. Raises DataError for a missing column
+    or a cell that is no number, InputError for a row without a group, unit or split.
+    """
+    import pandas as pd
+
+    from judgekit.analysis.frames import need
+
+    need(frame, [*values, group, unit, *([sample] if sample else []), *by], file)
+    for name in (group, unit, *by):
+        empty = int(frame[name].isna().sum())
+        if empty:
+            raise InputError(
+                f"{empty} of {len(frame)} rows have no {name}",
+                file=file,
+                field=name,
+                mend=f"filter them out: --where '{name}!='",
+            )
+    out = pd.DataFrame({"group": frame[group].map(str), "unit": frame[unit].map(str)})
+    for name in by:
+        out[name] = frame[name].map(str)
+    if sample:
+        out["sample"] = frame[sample].map(str)
+    for name in values:
+        found = numbers(frame, name, file, missing)
+        out[name] = pd.Series([unscored_as if one is None else one for one in found], dtype="float64")
+        out[f"{name} was unscored"] = [one is None for one in found]
+    return out
+
+
+def _parts(work: pd.DataFrame, by: Sequence[str]) -> list[tuple[tuple[str, ...], pd.DataFrame]]:
+    if not by:
+        return [((), work)]
+    return [(tuple(map(str, key)), part) for key, part in work.groupby(list(by), sort=False)]
+
+
+def _groups(part: pd.DataFrame, value: str, wide: pd.DataFrame, level: float, sampled: bool) -> list[dict[str, Any]]:
+    rows = []
+    for name in wide.columns:
+        mine = part[part["group"] == name]
+        found = mean_interval(wide[name].dropna().to_numpy(), level)
+        scored = mine[value].dropna()
+        row = {
+            "group": name, "n_units": found.n, "n_rows": len(scored), "n_unscored": int(mine[f"{value} was unscored"].sum()),
+            "mean": found.mean, "mean_low": found.low, "mean_high": found.high, "sd": found.sd,
+            "row_mean": float(scored.mean()) if len(scored) else None, "reason": found.reason,
+        }  # fmt: skip
+        if sampled:
+            again = spread(mine.dropna(subset=[value]).groupby("sample", sort=True)[value].mean().to_numpy(), level)
+            row |= {
+                "samples": again.samples, "sample_means": list(again.values), "spread_mean": again.mean,
+                "spread_sd": again.sd, "spread_low": again.low, "spread_high": again.high,
+            }  # fmt: skip
+        rows.append(row)
+    return rows
+
+
+def _anovas(wide: pd.DataFrame) -> list[dict[str, Any]]:
+    long = wide.stack().dropna()
+    units, groups = (list(long.index.get_level_values(i)) for i in (0, 1))
+    if len(wide.columns) < 2:
+        return []
+    tests = [one_way_anova(long.to_numpy(), groups)]
+    if len(set(units)) < len(units):
+        tests.insert(0, blocked_anova(long.to_numpy(), groups, units))
+    rows = []
+    for found in tests:
+        rows.append(
+            {
+                "method": found.method,
+                "F": found.f,
+                "df1": found.df1,
+                "df2": found.df2,
+                "p": found.p,
+                "eta_squared": found.eta_squared,
+                "partial": found.partial,
+                "n": found.n,
+                "groups": found.groups,
+                "blocks": found.blocks,
+                "degenerate": found.degenerate,
+                "reason": found.reason,
+            }
+        )
+    return rows
+
+
+def _pairs(wide: pd.DataFrame, baseline: str | None, options: dict[str, Any], file: str | None) -> list[dict[str, Any]]:
+    names = list(wide.columns)
+    if baseline is not None:
+        chosen = [(baseline, name) for name in names if name != baseline] if baseline in names else []
+    else:
+        chosen = list(combinations(names, 2))
+    return [_pair(wide, a, b, options, file) for a, b in chosen]
+
+
+def _pair(wide: pd.DataFrame, a: str, b: str, options: dict[str, Any], file: str | None) -> dict[str, Any]:
+    both = wide[[a, b]].dropna()
+    design = options["design"]
+    if design == "paired" and both.empty:
+        raise StatisticsError(
+            f"{a} and {b} share no unit, so that they cannot be paired", file=file, mend="--design independent"
+        )
+    boot = {"replicates": options["replicates"], "seed": options["seed"]}
+    if design == "paired" or (design == "auto" and len(both) >= 2):
+        x, y = both[a].to_numpy(), both[b].to_numpy()
+        test = paired(x, y, level=options["level"], **boot)
+        permuted = sign_flip(x - y, replicates=options["permutations"], seed=options["seed"])
+    else:
+        x, y = wide[a].dropna().to_numpy(), wide[b].dropna().to_numpy()
+        test = welch(x, y, level=options["level"])
+        permuted = shuffle(x, y, replicates=options["permutations"], seed=options["seed"])
+    return {
+        "a": a, "b": b, "design": test.design, "n": test.n, "n_b": test.n_second, "n_common": len(both),
+        "difference": test.difference, "difference_low": test.low, "difference_high": test.high,
+        "sd_difference": test.sd_difference, "t": test.t, "df": test.df, "p": test.p,
+        "p_permutation": permuted.p, "arrangements": permuted.arrangements, "exact": permuted.exact,
+        "wilcoxon_p": test.wilcoxon_p, "d": test.d, "d_low": test.d_low, "d_high": test.d_high,
+        "dz": test.dz, "dz_low": test.dz_low, "dz_high": test.dz_high, "degenerate": test.degenerate, "reason": test.reason,
+    }  # fmt: skip
+
+
+def _adjust(pairs: list[dict[str, Any]], family: int | None) -> int:
+    size = max(len(pairs), family or 0)
+    if family is not None and family < len(pairs):
+        raise InputError(f"{len(pairs)} comparisons are shown, so the family is no smaller than that", field="family")
+    p = [row["p"] for row in pairs]
+    for name, adjusted in (("p_bonferroni", bonferroni(p, size)), ("p_holm", holm(p, size))):
+        for row, value in zip(pairs, adjusted, strict=True):
+            row[name] = value
+    return size
+
+
+def _notes(
+    work: pd.DataFrame, values: Sequence[str], names: Sequence[str], pairs: list[dict[str, Any]], size: int, repeats: int,
+    unscored_as: float | None, sample: str | None,
+) -> list[str]:  # fmt: skip
+    notes = []
+    if not len(work):
+        notes.append("there are no rows to compare")
+    elif len(names) < 2:
+        notes.append(f"there is one group only ({names[0]}): nothing to compare it with")
+    if pairs:
+        notes.append(
+            f"the family is every comparison made here ({len(pairs)})"
+            + (f", and {size - len(pairs)} more that were looked at elsewhere" if size > len(pairs) else "")
+        )
+    for name in values:
+        unscored = int(work[f"{name} was unscored"].sum())
+        if unscored and unscored_as is None:
+            notes.append(f"{name}: {unscored} of {len(work)} rows are unscored and left out")
+        elif unscored:
+            notes.append(
+                f"{name}: {unscored} of {len(work)} unscored rows are counted as {unscored_as:g}, as was asked"
+            )
+        if len(work) and unscored == len(work) and unscored_as is None:
+            notes.append(f"{name}: everything is unscored, so nothing can be said")
+    if repeats:
+        notes.append(f"{repeats} repeated rows of a unit were averaged with the first, within their group")
+    if sample is not None:
+        notes.append("intervals over samples show decoding noise only: other questions would move the means further")
+    if any(row["design"] == "welch" for row in pairs):
+        notes.append(
+            "groups without common units: group and question are confounded, and the tests cannot tell them apart"
+        )
+    lost = sum(max(0, max(row["n"], row["n_b"]) - row["n_common"]) for row in pairs if row["design"] == "paired")
+    if lost:
+        notes.append("paired tests use the units that both groups have")
+    if any(row["degenerate"] for row in pairs):
+        notes.append("degenerate: without variance a t test does not exist; the permutation test still does")
+    return notes

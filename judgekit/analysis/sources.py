@@ -1,0 +1,98 @@
+"""Opens a run or a table and gives its cells, in one way for every analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgekit.analysis.cells import Cell
+from judgekit.analysis.selection import Columns, Selection
+
+__all__ = ["Loaded", "Loader", "is_run", "make_loader"]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Cells with the name of their source (and its hash where it is a file), and what was left out."""
+
+    cells: list[Cell]
+    name: str
+    left_out: list[str]
+
+
+@dataclass(frozen=True)
+class Loader:
+    """Loads a source and, where there is one, its calibration in the same way."""
+
+    columns: Columns
+    selection: Selection
+    join: str | None = None
+
+    def load(self, source: Any) -> Loaded:
+        """Read a run (folder or object) or a table (path or DataFrame)."""
+        if is_run(source):
+            from judgekit.analysis.triage_run import run_cells
+
+            if isinstance(source, str | Path):
+                from judgekit.runs.store import open_run
+
+                source = open_run(source)
+            cells, left = run_cells(source, self.selection)
+            return Loaded(cells, f"run {Path(source.path).name}", left)
+        from judgekit.analysis.tables import read_table
+        from judgekit.analysis.triage_table import table_cells
+
+        table = read_table(source)
+        cells = table_cells(table, self.columns, join=self.join, complete_when=self.selection.complete_when)
+        return Loaded(cells, f"{table.name}@{table.digest[:12]}", [])
+
+
+def is_run(source: Any) -> bool:
+    """Whether `source` is a run: an object with its frames, or a folder."""
+    if hasattr(source, "latest") and hasattr(source, "judgements"):
+        return True
+    return isinstance(source, str | Path) and Path(source).is_dir()
+
+
+def make_loader(
+    *,
+    label: str = "incomplete",
+    label_is: str | None = None,
+    score: str | Sequence[str] = "score",
+    cluster: str | None = None,
+    rater: str | None = None,
+    join: str | None = None,
+    id: str | None = None,
+    sampling_probability: str | None = None,
+    severity: str | None = None,
+    complete_when: str | None = None,
+    by: str | None = None,
+    dataset: str | Sequence[str] = (),
+    rubric: str | Sequence[str] = (),
+    judge: str | Sequence[str] = (),
+    metric: str | Sequence[str] = (),
+    construct: str | None = None,
+    complete_value: str | Sequence[str] = (),
+) -> Loader:
+    """A loader from the words of `triage` and `screen`; each is described there."""
+    scores = tuple(dict.fromkeys([score] if isinstance(score, str) else score))
+    columns = Columns(label, scores, cluster, rater, id, sampling_probability, severity, by, label_is)
+    metrics = None if metric in ("all", ("all",), ["all"]) else _names(metric)
+    selection = Selection(
+        rater or join,
+        by,
+        _names(dataset),
+        _names(rubric),
+        _names(judge),
+        complete_when,
+        construct,
+        _names(complete_value),
+        metrics,
+    )
+    return Loader(columns, selection, join)
+
+
+def _names(some: str | Sequence[str]) -> tuple[str, ...]:
+    return (some,) if isinstance(some, str) else tuple(some)

@@ -1,0 +1,93 @@
+"""Semantic similarity (000, 3.2.1): the cosine of sentence embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from judgekit.metrics.base import Measurement, Metric
+from judgekit.metrics.models import MINILM, encoder
+from judgekit.metrics.pairs import Memory, missing_side, wordless
+from judgekit.records import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["METRIC", "SemanticSimilarity", "embedded"]
+
+_SEEN: Memory[tuple[np.ndarray, int, int]] = Memory(8192)
+
+
+def embedded(texts: Sequence[str], model: str, long: str) -> list[tuple[np.ndarray, int, int]]:
+    """(vector of length 1, tokens, chunks read) of each text; see `SemanticSimilarity` for `long`."""
+
+    def compute(keys: list[Any]) -> list[tuple[np.ndarray, int, int]]:
+        import numpy as np
+
+        reader = encoder(model)
+        new = [key[2] for key in keys]
+        pieces = [reader.chunks(text) for text in new]
+        if long == "truncate":
+            # The whole text goes in, and the model itself cuts it, as in the paper.
+            vectors = reader.encode(new)
+            return [(vector, sum(n for _, n in parts), 1) for vector, parts in zip(vectors, pieces, strict=True)]
+        flat = reader.encode([piece for parts in pieces for piece, _ in parts])
+        results, at = [], 0
+        for parts in pieces:
+            weights = np.asarray([max(1, n) for _, n in parts], dtype=np.float32)
+            mean = (flat[at : at + len(parts)] * weights[:, None]).sum(axis=0) / weights.sum()
+            results.append((mean / max(float(np.linalg.norm(mean)), 1e-12), sum(n for _, n in parts), len(parts)))
+            at += len(parts)
+        return results
+
+    return _SEEN.get([(model, long, text) for text in texts], compute)
+
+
+@dataclass(frozen=True)
+class SemanticSimilarity(Metric):
+    """Cosine of the embeddings of response and reference, in [-1, 1].
+
+    Options
+    -------
+    model : a sentence-transformers model, by name or folder; the default is embedded.
+    long : what happens to a text longer than the model's window (256 tokens for the default): ``chunk`` reads it in windows
+        and takes the mean of their vectors weighted by tokens; ``truncate`` cuts it, as the paper's code did, and flags it.
+
+    `details` holds the tokens of both sides, and `truncated` under ``long=truncate``. None where a side is missing or has no words.
+    """
+
+    model: str = MINILM
+    long: str = "chunk"
+
+    name: ClassVar[str] = "semantic_similarity"
+    summary: ClassVar[str] = "Cosine of sentence embeddings; long texts are read in windows."
+    source: ClassVar[str] = "paper 000, 3.2.1"
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {"long": ("chunk", "truncate")}
+
+    def versions(self) -> dict[str, str]:
+        return {"model": encoder(self.model).version}
+
+    def measure(self, records: Sequence[Record]) -> list[Measurement]:
+        reasons = [missing_side(record) or wordless(record) for record in records]
+        usable = [record for record, reason in zip(records, reasons, strict=True) if reason is None]
+        vectors = iter(
+            embedded(
+                [side or "" for record in usable for side in (record.reference, record.response)], self.model, self.long
+            )
+        )
+        return [reason or self._one(next(vectors), next(vectors)) for reason in reasons]
+
+    def _one(self, reference: tuple[np.ndarray, int, int], response: tuple[np.ndarray, int, int]) -> Measurement:
+        value = min(1.0, max(-1.0, float(reference[0] @ response[0])))
+        details: dict[str, Any] = {"tokens_reference": reference[1], "tokens_response": response[1]}
+        if self.long == "chunk":
+            details |= {"chunks_reference": reference[2], "chunks_response": response[2]}
+        else:
+            limit = encoder(self.model).limit - 2
+            details["truncated"] = max(reference[1], response[1]) > limit
+            details["limit"] = limit
+        return Measurement(value, None, details)
+
+
+METRIC = SemanticSimilarity
