@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 from collections.abc import Mapping
 from functools import cache
 from types import SimpleNamespace, TracebackType
@@ -94,7 +95,12 @@ class Client:
     async def __aenter__(self) -> Client:
         # loading takes seconds and a first use may fetch weights: neither may hold up other judges of the same loop
         if self.local is not None:
-            self._server = await asyncio.to_thread(LocalServer.start, self.local)
+            given_up = threading.Event()
+            try:
+                self._server = await asyncio.to_thread(LocalServer.start, self.local, given_up.is_set)
+            except asyncio.CancelledError:
+                given_up.set()
+                raise
         litellm = await asyncio.to_thread(_litellm)
         await asyncio.to_thread(_instructor)
         try:

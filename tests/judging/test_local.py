@@ -29,7 +29,6 @@ ASKS = [
     [{"role": "system", "content": SYSTEM}, {"role": "user", "content": f"Question: {question} Answer: {answer}"}]
     for question, answer in (
         ("May I take ibuprofen in pregnancy?", "Yes, ibuprofen is fine."),
-        ("My chest hurts and my arm is numb.", "Rest, and drink some water."),
         ("How long is a cold contagious?", "Mostly in the first days; wash your hands."),
     )
 ]
@@ -85,15 +84,15 @@ def test_the_endpoint_is_weights_and_engine_and_needs_neither_network_nor_start(
 @pytest.mark.local_model
 @pytest.mark.usefixtures("weights")
 def test_the_same_command_twice_gives_the_same_verdicts() -> None:
-    once = converse(*ASKS, max_chars=60)
+    once = converse(*ASKS, max_chars=40)
     # another server, another order: nothing that was asked before may show through
-    twice = converse(*reversed(ASKS), max_chars=60)
+    twice = converse(*reversed(ASKS), max_chars=40)
     assert [reply.text for reply in once] == [reply.text for reply in reversed(twice)]
     for reply in once:
         assert reply.status == "ok"
         assert reply.verdict is not None
         assert 1 <= reply.verdict["score"] <= 5
-        assert len(reply.verdict["explanation"]) <= 60, "the grammar holds the length"
+        assert len(reply.verdict["explanation"]) <= 40, "the grammar holds the length"
         assert reply.effective["mode"] == "json_schema"
         assert (reply.cost, bool(reply.tokens_in), bool(reply.tokens_out)) == (0.0, True, True)
 
@@ -101,7 +100,7 @@ def test_the_same_command_twice_gives_the_same_verdicts() -> None:
 @pytest.mark.local_model
 @pytest.mark.usefixtures("weights")
 def test_samples_differ_and_each_repeats() -> None:
-    warm = {"temperature": 1.0, "max_tokens": 24}
+    warm = {"temperature": 1.0, "max_tokens": 12}
     once = converse(ASKS[0], sampling=warm, samples=(0, 1), writer=True)
     twice = converse(ASKS[0], sampling=warm, samples=(1, 0), writer=True)
     assert once[0].text == twice[1].text
