@@ -186,7 +186,8 @@ def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
     )
     click.echo(f"run: {outcome.run}")
     if not outcome.stopped and outcome.error is None:
-        again = "the same command tries error, invalid and skipped again; " if outcome.unscored else ""
+        retried = [name for name in ("error", "invalid", "skipped") if name in outcome.unscored]
+        again = f"the same command tries {' and '.join(retried)} again; " if retried else ""
         click.echo(f"next: {again}{then or f'judgekit triage {outcome.run} --recall 0.9'}")
 
 
