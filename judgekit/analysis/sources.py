@@ -89,6 +89,7 @@ def make_loader(
         complete_when,
         construct,
         _names(complete_value),
+        sampling_probability,
         metrics,
     )
     return Loader(columns, selection, join)
