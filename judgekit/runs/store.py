@@ -349,6 +349,16 @@ class RunStore:
                 ((*_row(row, names, {"details"}), now()) for row in rows),
             )
 
+    def measurement(self, dataset: str, record_id: str, metric: str, signature: str) -> Measured | None:
+        """The stored value of one record under one metric and signature, or None where there is none."""
+        names = [field.name for field in dataclasses.fields(Measured)]
+        with guard(self.path):
+            row = self.con.execute(
+                f"SELECT {', '.join(names)} FROM measurements WHERE dataset = ? AND record_id = ? AND metric = ? AND signature = ?",
+                (dataset, record_id, metric, signature),
+            ).fetchone()
+        return None if row is None else Measured(**_unrow(names, {"details"}, row))
+
     def put_study(self, name: str, kind: str, payload: dict[str, Any]) -> None:
         """Keep a study's state under its name and kind."""
         with self.transaction() as con:

