@@ -55,8 +55,9 @@ format: setup  ## mend what ruff can mend
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
 
-soak: setup  ## the slow tests: kills, restarts, thousands of calls
+soak: setup  ## the slow tests and the statistics' simulations: kills, restarts, thousands of calls, coverage
 	@$(PY) -m pytest -m slow $(ARGS)
+	@$(PY) bench/soak_statistics.py
 
 docs: setup  ## regenerate docs/help.md and what else the code writes into docs/
 	@$(PY) docs/make_help.py

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -325,7 +325,7 @@ def _ceilings(judges: dict[str, Any], codes: dict[str, Any], context: _Context) 
 
 
 def correlations(
-    scores: dict[str, Sequence[float | None]], clusters: Sequence[str] | None, *, replicates: int = 1000, seed: int = 0,
+    scores: Mapping[str, Sequence[float | None]], clusters: Sequence[str] | None, *, replicates: int = 1000, seed: int = 0,
     head: dict[str, Any] | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Pearson and Spearman of every two judges' scores on the same records: rows for a heat map.
@@ -361,8 +361,8 @@ _EACH = [
 ]  # fmt: skip
 _PAIRS = [
     Column("a"), Column("b"), Column("n", "units"), Column("percent", "same", share),
-    Column("kappa", "kappa [95 %]", interval("kappa"), whole=True), Column("kappa_linear", "linear", number()),
-    Column("kappa_quadratic", "quadratic", number()), Column("balanced_f1", "balanced F1", number()),
+    Column("kappa", "kappa [95 %]", interval("kappa"), whole=True), Column("kappa_linear", "linear", number(), optional=True),
+    Column("kappa_quadratic", "quadratic", number(), optional=True), Column("balanced_f1", "balanced F1", number(), optional=True),
 ]  # fmt: skip
 _CEIL = [
     Column("judge"), Column("left_out", "left-out rater"), Column("statistic"), Column("n", "units"), Column("comparisons"),

@@ -109,7 +109,7 @@ def compare(
 _GROUP_COLUMNS = [
     Column("group"), Column("n_units", "units"), Column("n_rows", "rows"), Column("n_unscored", "unscored"),
     Column("mean", "mean [95 %]", interval("mean"), whole=True), Column("sd", "sd", number()),
-    Column("row_mean", "over rows", number()), Column("spread_sd", "sd over samples", number()),
+    Column("row_mean", "over rows", number()), Column("spread_sd", "sd over samples", number(), optional=True),
 ]  # fmt: skip
 _ANOVA_COLUMNS = [
     Column("method"), Column("F", "F", number(2)), Column("df1"), Column("df2"), Column("p", "p", pvalue),
@@ -119,7 +119,7 @@ _PAIR_COLUMNS = [
     Column("a"), Column("b"), Column("n", "units", None), Column("difference", "a - b", interval("difference", signed=True), whole=True),
     Column("t", "t", number(2)), Column("p", "p", pvalue), Column("p_bonferroni", "Bonferroni", pvalue),
     Column("p_holm", "Holm", pvalue), Column("p_permutation", "permuted", pvalue),
-    Column("dz", "d_z", interval("dz", 2, signed=True), whole=True), Column("d", "d", interval("d", 2, signed=True), whole=True),
+    Column("dz", "d_z", interval("dz", 2, signed=True), whole=True, optional=True), Column("d", "d", interval("d", 2, signed=True), whole=True),
 ]  # fmt: skip
 
 
@@ -199,8 +199,11 @@ def _anovas(wide: pd.DataFrame) -> list[dict[str, Any]]:
     units, groups = (list(long.index.get_level_values(i)) for i in (0, 1))
     if len(wide.columns) < 2:
         return []
+    tests = [one_way_anova(long.to_numpy(), groups)]
+    if len(set(units)) < len(units):
+        tests.insert(0, blocked_anova(long.to_numpy(), groups, units))
     rows = []
-    for found in (blocked_anova(long.to_numpy(), groups, units), one_way_anova(long.to_numpy(), groups)):
+    for found in tests:
         rows.append(
             {
                 "method": found.method,

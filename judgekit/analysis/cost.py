@@ -125,8 +125,10 @@ def _spent(model: str, part: Any) -> dict[str, Any]:
 
 
 def _bought(part: Any, truth: dict[Any, bool], why: str | None, quality: str, boot: dict[str, Any]) -> dict[str, Any]:
-    asked = part[part["calls"].map(bool)]
-    total, known, unknown = _sum(part["cost"].where(part["calls"].map(bool), 0.0))
+    # A rule and a skipped record cost nothing; a verdict recorded elsewhere has no calls here, and its price is unknown.
+    free = part["status"].isin(("rule", "skipped")) & ~part["calls"].map(bool)
+    asked = part[~free]
+    total, known, unknown = _sum(asked["cost"])
     scored = part[part["status"].isin(SCORED)]
     used = [call for calls in part["calls"] for call in calls]
     caught, units, labelled = _catches(scored, truth)
@@ -247,6 +249,8 @@ def _dollars(value: Any) -> str:
 def _known(row: dict[str, Any]) -> str:
     if row["cost"] is not None:
         return _dollars(row["cost"])
+    if not row["cost_known"]:
+        return UNKNOWN
     return f"{UNKNOWN} ({row['n_unknown']} of them; known {_dollars(row['cost_known'])})"
 
 

@@ -12,7 +12,7 @@ from judgekit.analysis.result import Column, Result, Table, interval, number, sh
 from judgekit.errors import InputError
 from judgekit.stats.bootstrap import additive, cluster_codes, cluster_sums
 from judgekit.stats.correlation import correlation
-from judgekit.stats.proportion import wilson
+from judgekit.stats.proportion import clustered_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,12 +157,7 @@ def failures(
     overlaps = [row for name, part in groups for row in _overlaps(str(name), part, limits, high_similarity)]
     gaps = [row for name, part in groups for row in _gap(str(name), part, boot)]
     related = [_related(str(name), part, a, b) for name, part in groups for a, b in combinations(parts, 2)]
-    repeats = unit is not None and data["unit"].duplicated().any()
     notes = [] if len(data) else ["there is nothing measured"]
-    if repeats:
-        notes.append(
-            "shares count answers; questions repeat, so their Wilson intervals are too narrow: read the gap's instead"
-        )
     if overlaps:
         notes.append(f"fluent: similarity of {high_similarity:g} or more")
     head = [Column("group", by or "group")]
@@ -183,8 +178,9 @@ def failures(
 
 
 def _share(name: str, part: pd.DataFrame, metric: str, limit: float) -> dict[str, Any]:
-    values = part[metric].dropna()
-    found = wilson(int((values < limit).sum()), len(values))
+    known = part[[metric, "unit"]].dropna()
+    values = known[metric]
+    found = clustered_share(values < limit, known["unit"])
     return {
         "group": name, "component": metric, "threshold": limit, "n": found.n, "n_undefined": len(part) - found.n,
         "failed": found.count, "share": found.value, "share_low": found.low, "share_high": found.high,
@@ -199,10 +195,10 @@ def _overlaps(name: str, part: pd.DataFrame, limits: Mapping[str, float], high: 
     for label, other in OVERLAPS.items():
         if "semantic_similarity" not in part or other not in part:
             continue
-        both = part[["semantic_similarity", other]].dropna()
+        both = part[["semantic_similarity", other, "unit"]].dropna()
         fluent = both["semantic_similarity"] >= high
         bad = fluent & (both[other] < limits[other])
-        found, among = wilson(int(bad.sum()), len(both)), wilson(int(bad.sum()), int(fluent.sum()))
+        found, among = clustered_share(bad, both["unit"]), clustered_share(bad[fluent], both["unit"][fluent])
         rows.append(
             {
                 "group": name, "overlap": label, "other": f"{other} < {limits[other]:g}", "n": len(both),
@@ -276,7 +272,7 @@ def _cut(text: Any) -> str:
 
 _SHARE = [
     Column("component"), Column("threshold", "under"), Column("n", "answers"), Column("n_undefined", "undefined"),
-    Column("failed"), Column("share", "share", share), Column("mean", "mean", number()), Column("median", "median", number()),
+    Column("failed"), Column("share", "share [95 %]", interval("share", 2), whole=True), Column("mean", "mean", number()), Column("median", "median", number()),
 ]  # fmt: skip
 _OVERLAP = [
     Column("overlap"), Column("other", "with"), Column("n", "answers"), Column("count"), Column("share", "share", share),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINE",
+    "as_rows",
     "filtered",
     "is_run",
     "need",
@@ -61,8 +62,11 @@ def need(frame: pd.DataFrame, columns: Iterable[str], file: str | None) -> None:
     have = [str(name) for name in frame.columns if name != LINE]
     for name in columns:
         if name not in have:
-            where = "the table is empty" if not have else f"there are {', '.join(have[:20])}"
-            raise DataError(f"there is no column {name!r}", file=file, field=name, mend=where)
+            if not have:
+                raise DataError("the table has no rows", file=file, field=name, mend="name a table with rows")
+            raise DataError(
+                f"there is no column {name!r}", file=file, field=name, mend=f"there are {', '.join(have[:20])}"
+            )
 
 
 def said_number(value: Any) -> float | None:
@@ -119,6 +123,12 @@ def filtered(frame: pd.DataFrame, where: Sequence[str], file: str | None) -> pd.
         inside = frame[name.strip()].map(lambda value, chosen=chosen: ("" if value is None else str(value)) in chosen)
         frame = frame[~inside if sign == "!=" else inside]
     return frame.reset_index(drop=True)
+
+
+def as_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows as dicts, None kept."""
+    names = [str(name) for name in frame.columns]
+    return [dict(zip(names, row, strict=True)) for row in frame.itertuples(index=False, name=None)]
 
 
 def run_frame(run: Any, *, rubrics: Sequence[str] = (), judges: Sequence[str] = ()) -> pd.DataFrame:

@@ -138,6 +138,16 @@ def ratings_from_labels(
             units.setdefault(key, row["cluster"])
             said[name][key] = _said(value, missing)
     machine, notes = _judged(judgements, units, on)
+    if (
+        machine
+        and on == "criteria"
+        and not met
+        and any(isinstance(word, str) for mine in said.values() for word in mine.values())
+    ):
+        machine = {}
+        notes.append(
+            "judges say met or not met, and raters use words: name those that mean met (--met) to compare them"
+        )
     for judge in machine:
         grader = next((name for name in names if name == f"model:{judge.split(' / ')[-1]}"), None)
         if grader is not None:
@@ -148,12 +158,21 @@ def ratings_from_labels(
     if joins:
         notes.append(f"{joins} labels that join several raters were left out: raters are compared one by one")
     keys = list(units)
+    spoken: dict[Any, str] = {}
     if on == "complete" or (on == "criteria" and met):
-        levels = levels if levels is not None else [0, 1]
+        spoken = dict(enumerate(("incomplete", "complete") if on == "complete" else ("not met", "met")))
+        levels = levels if levels is not None else list(spoken.values())
+
+    def columns(side: dict[str, dict[Any, Any]]) -> dict[str, list[Any]]:
+        return {
+            name: [None if values.get(key) is None else spoken.get(values[key], values[key]) for key in keys]
+            for name, values in side.items()
+        }
+
     return Ratings(
         units=["/".join(filter(None, key)) for key in keys],
-        raters={name: [values.get(key) for key in keys] for name, values in said.items()},
-        judges={name: [values.get(key) for key in keys] for name, values in machine.items()},
+        raters=columns(said),
+        judges=columns(machine),
         clusters=[units[key] for key in keys],
         levels=levels,
         what=f"{found[0]}, {on}" + (f" ({' or '.join(met)} is met)" if met and on == "criteria" else ""),

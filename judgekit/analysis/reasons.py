@@ -10,7 +10,7 @@ from judgekit.analysis.result import Column, Result, Table, interval, share, sig
 from judgekit.errors import DataError, InputError, StatisticsError
 from judgekit.runs.model import SCORED
 from judgekit.stats.agreement import cohen_kappa, encode, percent_agreement
-from judgekit.stats.bootstrap import Estimate, additive, cluster_codes, cluster_sums
+from judgekit.stats.proportion import clustered_share
 
 __all__ = ["ALIGNMENT", "KINDS", "MODES", "make_pairs", "show_reasons"]
 
@@ -196,17 +196,13 @@ def show_reasons(
     aligned = [row for row in rows if row["alignment"] is not None]
     moded = [row for row in rows if row["mode"] is not None]
     rubrics = list(dict.fromkeys(row["source_rubric"] for row in rows))
-    alignment = [one for kind in KINDS.values() for one in [_aligned("all", kind, aligned, boot)] if one["n"]]
+    alignment = [one for kind in KINDS.values() for one in [_aligned("all", kind, aligned)] if one["n"]]
     if len(rubrics) > 1:
         alignment += [
-            one
-            for name in rubrics
-            for kind in KINDS.values()
-            for one in [_aligned(name, kind, aligned, boot)]
-            if one["n"]
+            one for name in rubrics for kind in KINDS.values() for one in [_aligned(name, kind, aligned)] if one["n"]
         ]
-    recall = [one for name in ["all", *(rubrics if len(rubrics) > 1 else [])] for one in [_recall(name, aligned, boot)]]
-    modes = [one for name in ["all", *rubrics] for kind in ("FP", "FN") for one in _modes(name, kind, moded, boot)]
+    recall = [one for name in ["all", *(rubrics if len(rubrics) > 1 else [])] for one in [_recall(name, aligned)]]
+    modes = [one for name in ["all", *rubrics] for kind in ("FP", "FN") for one in _modes(name, kind, moded)]
     flows = Counter((row["source_rubric"], row["pair_kind"], row["mode"]) for row in moded)
     notes = [f"{n} judgements are unscored and left out ({status})" for status, n in left.items()]
     notes.append(
@@ -260,50 +256,40 @@ def _classified(run: Any) -> tuple[list[dict[str, Any]], Counter[str]]:
     return rows, left
 
 
-def _rate(hits: Sequence[bool], clusters: Sequence[Any], boot: dict[str, Any]) -> Estimate:
-    import numpy as np
-
-    if not hits:
-        return Estimate(None, reason="there is no such pair")
-    stats = np.stack([np.ones(len(hits)), np.asarray(hits, dtype=float)], axis=1)
-    sums = cluster_sums(stats, cluster_codes(clusters, len(hits)))
-    return additive(sums, lambda total: np.asarray(total[..., 1] / total[..., 0]), n=len(hits), **boot)
-
-
 def _of(rows: Sequence[dict[str, Any]], rubric: str, kinds: Sequence[str]) -> list[dict[str, Any]]:
     return [row for row in rows if row["pair_kind"] in kinds and rubric in ("all", row["source_rubric"])]
 
 
-def _aligned(rubric: str, kind: str, rows: Sequence[dict[str, Any]], boot: dict[str, Any]) -> dict[str, Any]:
+def _aligned(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     mine = _of(rows, rubric, [kind])
     count = Counter(row["alignment"] for row in mine)
-    full = _rate([row["alignment"] == "yes" for row in mine], [row["cluster"] for row in mine], boot)
+    full = clustered_share([row["alignment"] == "yes" for row in mine], [row["cluster"] for row in mine])
     return {
         "rubric": rubric, "kind": kind, "n": len(mine), **{word: count.get(word, 0) for word in ALIGNMENT},
         **{f"share_{word}": count.get(word, 0) / len(mine) if mine else None for word in ALIGNMENT},
-        "share_yes_low": full.low, "share_yes_high": full.high, "clusters": full.clusters,
+        "share_yes_low": full.low, "share_yes_high": full.high,
     }  # fmt: skip
 
 
-def _recall(rubric: str, rows: Sequence[dict[str, Any]], boot: dict[str, Any]) -> dict[str, Any]:
+def _recall(rubric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     mine = _of(rows, rubric, ["TP", "FN"])
     clusters = [row["cluster"] for row in mine]
-    full = _rate([row["alignment"] == "yes" for row in mine], clusters, boot)
-    part = _rate([row["alignment"] in ("yes", "partially") for row in mine], clusters, boot)
+    full = clustered_share([row["alignment"] == "yes" for row in mine], clusters)
+    part = clustered_share([row["alignment"] in ("yes", "partially") for row in mine], clusters)
     return {
         "rubric": rubric, "n": len(mine), "full": full.value, "full_low": full.low, "full_high": full.high,
         "partial": part.value, "partial_low": part.low, "partial_high": part.high, "reason": full.reason,
     }  # fmt: skip
 
 
-def _modes(rubric: str, kind: str, rows: Sequence[dict[str, Any]], boot: dict[str, Any]) -> list[dict[str, Any]]:
+def _modes(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     mine = _of(rows, rubric, [kind])
     count = Counter(row["mode"] for row in mine)
     names = [code for code in MODES if code.startswith(kind)]
     names += sorted(code for code in count if code not in names)
     out = []
     for code in names if mine else []:
-        found = _rate([row["mode"] == code for row in mine], [row["cluster"] for row in mine], boot)
+        found = clustered_share([row["mode"] == code for row in mine], [row["cluster"] for row in mine])
         out.append(
             {
                 "rubric": rubric, "kind": kind, "mode": code, "meaning": MODES.get(code, "-"), "count": count.get(code, 0),

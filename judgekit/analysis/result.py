@@ -72,12 +72,13 @@ def interval(
 
 @dataclass(frozen=True)
 class Column:
-    """`show` takes the row's value of `key`, or with `whole` the row."""
+    """`show` takes the row's value of `key`, or with `whole` the row. An `optional` column of nothing but dashes is not printed."""
 
     key: str
     title: str | None = None
     show: Callable[[Any], str] | None = None
     whole: bool = False
+    optional: bool = False
 
     def cell(self, row: dict[str, Any]) -> str:
         value = row if self.whole else row.get(self.key)
@@ -101,8 +102,13 @@ class Table:
         lines = [self.title]
         if not self.rows:
             return "\n".join([*lines, "  (no rows)", *(f"  {note}" for note in self.notes)])
-        heads = [column.title if column.title is not None else column.key for column in self.columns]
-        cells = [[_one_line(column.cell(row)) for column in self.columns] for row in self.rows]
+        shown = [
+            column
+            for column in self.columns
+            if not column.optional or any(column.cell(row) != NONE for row in self.rows)
+        ]
+        heads = [column.title if column.title is not None else column.key for column in shown]
+        cells = [[_one_line(column.cell(row)) for column in shown] for row in self.rows]
         widths = [max(len(head), *(len(row[i]) for row in cells)) for i, head in enumerate(heads)]
         right = [all(_numeric(row[i]) for row in cells) for i in range(len(heads))]
         for row in [heads, *cells]:

@@ -87,10 +87,10 @@ def _shares(rows: list[dict[str, Any]], work: pd.DataFrame, split: Sequence[str]
     out = []
     keys = ["group", *split]
     values = list(dict.fromkeys(row["value"] for row in rows))
-    units_of = dict(iter(work.groupby([*keys, "unit"], sort=False)[values].mean().groupby(level=keys, sort=False)))
+    means = work.groupby([*keys, "unit"], sort=False)[values].mean()
+    units_of = {key if isinstance(key, tuple) else (key,): cell for key, cell in means.groupby(level=keys, sort=False)}
     for row in rows:
-        key = tuple(row[name] for name in keys)
-        cell = units_of.get(key if len(key) > 1 else key[0])
+        cell = units_of.get(tuple(row[name] for name in keys))
         units = work[row["value"]][:0] if cell is None else cell[row["value"]].dropna()
         is_share = bool(len(units)) and bool(units.isin([0.0, 1.0]).all())
         if is_share:

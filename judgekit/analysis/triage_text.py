@@ -25,7 +25,8 @@ def render(found: Triage, width: int = 110) -> str:
     stream = StringIO()
     console = Console(file=stream, width=width, color_system=None, highlight=False, emoji=False, markup=False)
     for title, (heads, lines) in _blocks(found).items():
-        table = Table(box=SIMPLE, title=title, title_justify="left", title_style="", pad_edge=False)
+        console.print(Text(title))
+        table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
         for index, head in enumerate(heads):
             table.add_column(head, justify="left" if index == 0 else "right", overflow="fold")
         for cells in lines:
@@ -101,13 +102,13 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
         ]
         for number, row in rows
     ]
-    heads = ["", "read if", "caught", "recall", "to read", "share", "+unscored", "random", "perfect", "prec."]
+    heads = ["", "read if", "caught", "recall", "to\nread", "share", "+ un-\nscored", "random", "perfect", "prec."]
     blocks = {
         "Can the score tell incomplete answers from complete ones?": (
             ["", "incomplete/n", "unscored", "unlabelled", "AUC", "95 %", "M-W p"],
             discrimination,
         ),
-        f"Operating point at {aim}": ([*heads, "false/catch", "wss", "LOCO"], points),
+        f"Operating point at {aim}": ([*heads, "false/\ncatch", "wss", "LOCO"], points),
     }
     fixed = [
         [f"[{number}]", *(_number(row.values["fixed"][name], 2) for name in ("f1", "precision", "recall"))]

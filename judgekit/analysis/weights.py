@@ -74,6 +74,9 @@ def weight_schemes(
     parts = list(dict.fromkeys(part for weights in schemes.values() for part in weights))
     need(frame, [group, unit, *parts], file)
     data = pd.DataFrame({part: pd.Series(numbers(frame, part, file), dtype="float64") for part in parts})
+    if "semantic_similarity" in data:
+        # A negative cosine counts as 0 in the composite, as it does in `vb_score`.
+        data["semantic_similarity"] = data["semantic_similarity"].clip(lower=0)
     data["group"], data["unit"] = frame[group].map(str), frame[unit].map(str)
     orders: list[dict[str, Any]] = []
     means: list[dict[str, Any]] = []

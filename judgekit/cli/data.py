@@ -313,6 +313,14 @@ def prepare(
     click.echo(f"{len(done.records)} records in {target}", err=True)
 
 
+@data.command()
+def schema() -> None:
+    """Print the JSON Schema of card files, for editors."""
+    from judgekit.data.card_schema import card_schema
+
+    click.echo(json.dumps(card_schema(), indent=2, ensure_ascii=False))
+
+
 def _judgements(place: str, rubric: str) -> Any:
     """A JSONL file as it is, or a run's judgements under one rubric."""
     if not Path(place).is_dir():

@@ -253,7 +253,8 @@ def test(name: str, model: str, api_base: str | None, out: str | None, as_json: 
         )
         frame = run.latest()
         frame = frame[(frame["rubric"] == compiled.name) & (frame["judge"] == model)]
-        rows = {(row["record_id"], row["record_hash"]): row for row in frame.to_dict("records")}
+        found: list[dict[str, Any]] = [dict(row) for row in frame.to_dict("records")]  # type: ignore[arg-type]
+        rows = {(row["record_id"], row["record_hash"]): row for row in found}
     results = [
         _result(compiled, i, rows.get((record.id, record.fingerprint()), {})) for i, record in enumerate(records)
     ]

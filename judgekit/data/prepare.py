@@ -185,10 +185,13 @@ def prepare_healthbench(
             lambda record: record.id in professional or roles.get(record.id) is not True,
             f"{len(asked)} of {len(left)} have a judgement",
         )
-        keep("role decided", lambda record: roles.get(record.id) is not None, "a judgement without a verdict", left)
     keep("one turn", lambda record: len(record.turns) == 1)
     keep("has an ideal reply", lambda record: bool((record.response or "").strip()))
     keep("has completeness criteria", lambda record: any(item.kind == COMPLETENESS for item in record.criteria))
+
+    if roles is not None:
+        # Last, so that the counts are the same whether the judge saw every row or only those that pass the other steps.
+        keep("role decided", lambda record: roles.get(record.id) is not None, "no verdict on who asks", left)
 
     out = [_single(record) for record in left]
     if graded is not None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from judgekit.data.build import Problems
 from judgekit.data.cards import Card, VerdictSpec, format_module, load_card
-from judgekit.data.load import read_source
 from judgekit.data.mapping import Mapper
 from judgekit.data.model import RecordSet
 from judgekit.data.source import FORMATS, Row, read_json_text, read_rows
@@ -30,14 +30,37 @@ class RecordedVerdicts:
     rows : ``{"record_id", "rubric", "judge", "sample", "verdict" | None, "status", "raw" | None}``, one a source row, in order.
     reading : the name of the reading, for the signature of every table that is made from it.
     counts : source statuses and how many rows had them.
-    changed : how many rows the reading turned into numbers.
+    touched : for each row, whether the reading turned a reply without scores into numbers; `changed` is how many.
+    several : whether the card has more than one reading.
     """
 
     records: RecordSet
     rows: list[dict[str, Any]]
     reading: str
     counts: dict[str, int] = field(default_factory=dict)
-    changed: int = 0
+    touched: tuple[bool, ...] = ()
+    several: bool = False
+
+    def about(self, records: RecordSet) -> RecordedVerdicts:
+        """The verdicts on these records alone, with a note on how many others were left out."""
+        ids = {record.id for record in records}
+        pairs = [pair for pair in zip(self.rows, self.touched, strict=True) if pair[0]["record_id"] in ids]
+        kept = [row for row, _ in pairs]
+        gone = len(self.rows) - len(kept)
+        note = f"{gone} of {len(self.rows)} verdicts are about records that are not in {records.name}: left out"
+        data = records.derive(records, note if gone else None)
+        return replace(self, records=data, rows=kept, touched=tuple(touched for _, touched in pairs))
+
+    def write(self, path: str | Path) -> None:
+        """Write the rows as a file for ``replay/FILE``. Where a card has several readings, the judge's name holds the one taken."""
+        with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+            for row in self.rows:
+                judge = f"{row['judge']}(reading={self.reading})" if self.several else row["judge"]
+                file.write(json.dumps({**row, "judge": judge}, ensure_ascii=False, allow_nan=False) + "\n")
+
+    @property
+    def changed(self) -> int:
+        return sum(self.touched)
 
     @property
     def signature(self) -> str:
@@ -60,7 +83,7 @@ def load_verdicts(path: str | Path, card: str | Path | Card, *, reading: str | N
     records: dict[str, Record] = {}
     counts: Counter[str] = Counter()
     seen: dict[tuple[Any, ...], int] = {}
-    changed = 0
+    touched: list[bool] = []
     chosen = reading
     for source in _rows(path, found):
         for row in mapper.objects(source):
@@ -82,7 +105,7 @@ def load_verdicts(path: str | Path, card: str | Path | Card, *, reading: str | N
                 )
             made, told = _row(mapper, spec, values, record, row)
             counts[told] += 1
-            changed += told in values
+            touched.append(told in values)
             key = tuple(made[name] for name in ("record_id", "rubric", "judge", "sample"))
             if seen.setdefault(key, row.line) != row.line:
                 raise DataError(
@@ -94,9 +117,10 @@ def load_verdicts(path: str | Path, card: str | Path | Card, *, reading: str | N
             rows.append(made)
     if not rows:
         raise DataError("the file holds no rows", file=file)
-    name = read_source(list(records.values()), None, dataset=found.name, limit=None, problems=Problems())
-    data = RecordSet(name, name=found.name, card=found, path=file, notes=mapper.notes())
-    return RecordedVerdicts(data, rows, chosen or "exclude", dict(counts), changed)
+    data = RecordSet(records.values(), name=found.name, card=found, path=file, notes=mapper.notes())
+    spec = mapper.shape().verdicts
+    several = spec is not None and len(spec.readings) > 1
+    return RecordedVerdicts(data, rows, chosen or "exclude", dict(counts), tuple(touched), several)
 
 
 def _rows(path: str | Path, card: Card) -> Iterator[Row]:

@@ -11,7 +11,9 @@ from typing import Any
 from judgekit.errors import ProviderError
 from judgekit.judging.exchange import MODES
 
-__all__ = ["abilities_of", "entry_of", "provider_of"]
+__all__ = ["PLACEHOLDER", "abilities_of", "entry_of", "provider_of"]
+
+PLACEHOLDER = "judgekit_price_unknown"  # marks entries of ours in litellm's list: their prices are no prices
 
 
 def provider_of(litellm: Any, model: str, base: str | None) -> str:
@@ -30,7 +32,11 @@ def entry_of(litellm: Any, model: str, provider: str) -> Mapping[str, Any] | Non
     name = model.split("/", 1)[1] if model.startswith(f"{provider}/") else model
     for key in (model, f"{provider}/{name}", name):
         entry = litellm.model_cost.get(key)
-        if entry is not None and (entry.get("litellm_provider") or provider).startswith(provider.split("_")[0]):
+        if (
+            entry is not None
+            and PLACEHOLDER not in entry
+            and (entry.get("litellm_provider") or provider).startswith(provider.split("_")[0])
+        ):
             found: Mapping[str, Any] = entry
             return found
     return None

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from judgekit.errors import UsageError
-from judgekit.judging.abilities import abilities_of, entry_of, provider_of
+from judgekit.judging.abilities import PLACEHOLDER, abilities_of, entry_of, provider_of
 from judgekit.judging.dialect import Family, family_of, to_dialect
 from judgekit.judging.endpoint import bypass_proxies_for_localhost, endpoint_of, is_loopback, resolve_base
 from judgekit.judging.exchange import MODES, Exchange, Profile
@@ -321,8 +321,8 @@ class _LitellmTransport:
     def register(self) -> None:
         """Put a model of unknown price on litellm's list, which spares a failing search after each reply; our cost stays None."""
         provider = provider_of(self.litellm, self.model, self.base)
-        if self.model not in self.litellm.model_cost:
-            price = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}
+        if entry_of(self.litellm, self.model, provider) is None and self.model not in self.litellm.model_cost:
+            price = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0, PLACEHOLDER: True}
             self.litellm.register_model({self.model: {**price, "litellm_provider": provider, "mode": "chat"}})
 
     async def post(self, body: Mapping[str, Any]) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,13 +47,6 @@ class Retriever:
 
         spec: Any = rubric.spec.examples
         self.rubric, self.spec = rubric, spec
-        if spec.using == "minilm":
-            raise MissingDependency(
-                f"{rubric.name} retrieves examples by embeddings (minilm), which this installation cannot compute",
-                file=None if rubric.path is None else str(rubric.path),
-                field="examples.using",
-                mend="pip install 'clinical-judgekit[metrics]', or write using: tfidf",
-            )
         everything = _load(rubric, spec.source) if pool is None else pool
         self.pool: list[Record] = []
         self.examples_of: list[Any] = []
@@ -69,8 +63,9 @@ class Retriever:
                 field="examples",
                 mend="loosen `where`, or check that `verdict` finds something in the records",
             )
+        texts = [field_text(record, spec.by) for record in self.pool]
+        self._index = _Embeddings(texts, rubric) if spec.using == "minilm" else _Tfidf(texts)
         self.data_hash = content_hash([[one.record.fingerprint(), one.verdict, one.text] for one in self.examples_of])
-        self._index = _Tfidf([field_text(record, spec.by) for record in self.pool])
         self._recent: OrderedDict[tuple[str, str], list[Any]] = OrderedDict()
 
     def _example(self, record: Record) -> Any:
@@ -133,6 +128,28 @@ class _Tfidf:
 
         likeness = (self._matrix @ self._vectorizer.transform([text]).T).toarray().ravel()
         order: list[int] = np.argsort(-likeness, kind="stable").tolist()
+        return order
+
+
+class _Embeddings:
+    def __init__(self, texts: list[str], rubric: CompiledRubric) -> None:
+        # Opened by name: where the metrics' models are not installed, only the rubrics that need them fail.
+        try:
+            self._encoder: Any = import_module("judgekit.metrics.models").encoder()
+        except (ImportError, MissingDependency) as error:
+            raise MissingDependency(
+                f"{rubric.name} retrieves examples by embeddings (minilm), which cannot be computed here: {error}",
+                file=None if rubric.path is None else str(rubric.path),
+                field="examples.using",
+                mend="pip install 'clinical-judgekit[metrics]', or write using: tfidf",
+            ) from error
+        self._matrix = self._encoder.encode(texts)
+
+    def nearest(self, text: str) -> list[int]:
+        """Positions by falling cosine of the texts' embeddings; equal ones in their order."""
+        import numpy as np
+
+        order: list[int] = np.argsort(-(self._matrix @ self._encoder.encode([text])[0]), kind="stable").tolist()
         return order
 
 

@@ -217,7 +217,7 @@ class CompiledRubric:
 
     def _ask(self, record: Record, criteria: list[Criterion] | None, turns: list[dict[str, str]]) -> Ask:
         messages = [] if self.system_text is None else [{"role": "system", "content": self.system_text}]
-        messages += turns
+        messages += [dict(turn) for turn in turns]
         messages.append({"role": "user", "content": self._user(record, criteria)})
         ids = tuple(criterion.id for criterion in criteria or ())
         if self.output == "text":

@@ -218,13 +218,13 @@ def _order(rubric: CompiledRubric) -> Iterator[Remark]:
 
 
 def _prompts(rubric: CompiledRubric) -> Iterator[Remark]:
-    static = _user_static(rubric)
-    if len(static) > MAX_USER_STATIC_CHARS:
+    length = _longest(rubric.user_template.program)
+    if length > MAX_USER_STATIC_CHARS:
         yield (
             "warning",
             "static-in-user",
             "prompt.user",
-            f"{len(static):,} characters of fixed text stand in the user message",
+            f"{length:,} characters of fixed text stand in the user message",
             "move them to prompt.system, which providers keep in their prefix caches",
         )
     text = _static_text(rubric)
@@ -254,6 +254,17 @@ def _prompts(rubric: CompiledRubric) -> Iterator[Remark]:
             "under `together` the reply is keyed by position, and the prompt shows none",
             "write {{ c.number }} before {{ c.text }}",
         )
+
+
+def _longest(nodes: tuple[Node, ...]) -> int:
+    """Characters of fixed text in the longest message: of an if, the longer branch; of a loop, one turn."""
+    total = 0
+    for node in nodes:
+        if isinstance(node, Text):
+            total += len(node.text)
+        elif isinstance(node, If | For):
+            total += max(_longest(node.body), _longest(node.orelse))
+    return total
 
 
 def _numbered(nodes: tuple[Node, ...]) -> bool:

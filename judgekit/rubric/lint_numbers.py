@@ -63,13 +63,16 @@ def _reply_tokens(fields: tuple[Field, ...]) -> int:
 
 def threshold(rubric: CompiledRubric) -> Iterator[Remark]:
     spec = rubric.spec
-    if spec.when_response_empty is not None and spec.when_response_empty != min(_raws(rubric, None)):
+    # A blank response meets no criterion, good or bad: for counted scores that is 0, also where worse is possible.
+    counted = spec.score is not None and spec.score.kind in ("fraction", "weighted")
+    worst = 0.0 if counted else min(_raws(rubric, None), default=0.0)
+    if spec.when_response_empty is not None and spec.when_response_empty != worst:
         yield (
             "warning",
             "blank-not-worst",
             "when_response_empty",
             f"a blank response gets {spec.when_response_empty}, and that is not the worst score",
-            f"write {{raw: {min(_raws(rubric, None)):g}}}",
+            f"write {{raw: {worst:g}}}",
         )
     if spec.complete_when is None:
         return

@@ -327,9 +327,11 @@ def as_number(node: Node, field: str, *, low: float | None = None, high: float |
     text = as_text(node, field)
     if not _NUMBER.fullmatch(text):
         fail(node, field, f"{text!r} is not a number", "write digits, such as 3 or 0.75")
-    value = int(text) if _INT.fullmatch(text) else float(text)
-    if value in (float("inf"), float("-inf")):
+    value: int | float = int(text) if _INT.fullmatch(text) and len(text) < 18 else float(text)
+    if abs(value) > 1e15:
         fail(node, field, f"{text} is too large", "write a smaller number")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 0.0 is 0: the same sampling must not have two fingerprints
     _bounds(node, field, value, low, high)
     return value
 

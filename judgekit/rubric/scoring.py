@@ -59,7 +59,8 @@ def score_verdict(
     if spec.criteria is None:
         _text_flags(spec.verdict, verdict, flags)
     else:
-        for one in (verdict.get("criteria") or {}).values():
+        several = verdict.get("criteria")
+        for one in several.values() if isinstance(several, Mapping) else ():
             if isinstance(one, Mapping):
                 _text_flags(spec.verdict, one, flags)
     if spec.score is None:

@@ -34,6 +34,7 @@ __all__ = [
 Choices = Mapping[str, Mapping[str, str]]  # choice field -> its labels and meanings for this record
 
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,8})(\.0{1,9})?", re.ASCII)
+_LARGEST = 10**18  # of whole numbers that are read; beyond, floats and stores lose digits
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 
@@ -72,9 +73,9 @@ def read_number(value: Any) -> int | float | None:
     if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()):
         text = value.strip()
         value = int(text) if _WHOLE.fullmatch(text) and "." not in text else float(text)
-    if isinstance(value, int | float) and math.isfinite(value):
-        return value
-    return None
+    if isinstance(value, int):
+        return value if abs(value) < _LARGEST else None
+    return value if isinstance(value, float) and math.isfinite(value) else None
 
 
 def _wrong(kind: str, message: str, value: Any) -> PydanticCustomError:
@@ -82,7 +83,10 @@ def _wrong(kind: str, message: str, value: Any) -> PydanticCustomError:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = "a huge number"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -149,7 +153,7 @@ def _choice_reader(labels: Sequence[str]) -> Callable[[Any], str]:
     message = f"answer exactly one of {', '.join(repr(label) for label in labels)}"
 
     def read(value: Any) -> str:
-        if isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
             value = str(value)
         if isinstance(value, str):
             if value in exact:

@@ -14,8 +14,7 @@ import numpy as np
 
 from judgekit.stats.auc import auc
 from judgekit.stats.calibrate import newton_logistic
-from judgekit.stats.interval import Bools, Floats, Interval, Ints, as_codes
-from judgekit.stats.operating_point import operating_point
+from judgekit.stats.interval import Bools, Floats, Interval, Ints, as_codes, exact_share
 from judgekit.stats.resample import cluster_bootstrap, cluster_folds, percentile_interval
 
 __all__ = [
@@ -172,6 +171,7 @@ def cross_fit(
     if k < 2:
         return None
     fold = cluster_folds(y, compact, k, rng)
+    share = exact_share(recall)
     held, best, read = np.empty(y.size), np.empty(y.size), np.ones(y.size, dtype=bool)
     alone = np.ones(x.shape, dtype=bool)
     chosen = []
@@ -187,9 +187,9 @@ def cross_fit(
         pick = int(np.argmax(looks)) if looks else -1
         chosen.append(pick)
         best[test] = x[test, pick] if looks else 0.0
-        read[test] = held[test] <= _limit(y[train], model(x[train]), recall)
+        read[test] = held[test] <= _limit(y[train], model(x[train]), share)
         for j in range(x.shape[1]):
-            alone[test, j] = x[test, j] <= _limit(y[train], x[train, j], recall)
+            alone[test, j] = x[test, j] <= _limit(y[train], x[train, j], share)
     value, pairs = within_fold_auc(y, held, fold)
     single, _ = within_fold_auc(y, best, fold)
     return CrossFit(
@@ -207,9 +207,10 @@ def cross_fit(
     )
 
 
-def _limit(label: Bools, score: Floats, recall: str | Fraction) -> float:
-    threshold = operating_point(label, score, recall).threshold
-    return np.inf if threshold is None else threshold
+def _limit(label: Bools, score: Floats, share: Fraction) -> float:
+    """The operating point's threshold alone: the k-th smallest incomplete score, k = ceil(share * P)."""
+    bad = np.sort(score[label])
+    return float(bad[-(-share.numerator * bad.size // share.denominator) - 1])
 
 
 def screen(

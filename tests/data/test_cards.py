@@ -263,3 +263,23 @@ def test_everything_in_a_card_is_text_until_its_type_says_otherwise(tmp_path: Pa
     mine = card(tmp_path, "fields: {id: id}\nlabels: {complete: {path: v, yes: [no], no: [010, 12:30]}}\n")
     data = rows(tmp_path, {"id": "a", "v": "no"}, {"id": "b", "v": "010"}, {"id": "c", "v": "12:30"})
     assert [record.labels[0].complete for record in load_records(data, card=mine)] == [True, False, False]
+
+
+def test_the_editor_schema_is_not_stale_and_takes_every_shipped_card() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    from ruamel.yaml import YAML
+
+    from judgekit.data.card_schema import card_schema
+
+    root = Path(__file__).resolve().parents[2]
+    kept = json.loads((root / "docs/schema/card.schema.json").read_text("utf-8"))
+    assert kept == card_schema(), "run: judgekit data schema > docs/schema/card.schema.json"
+    check = jsonschema.Draft202012Validator(kept)
+    for path in card_names().values():
+        # As an editor reads it: YAML 1.2, with its numbers and booleans.
+        value = YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
+        assert [error.message for error in check.iter_errors(value)] == [], path.name
+    assert list(
+        check.iter_errors({"card": "a", "title": "b", "licence": "c", "citation": "d", "fields": {"id": "id"}, "x": 1})
+    )
+    assert list(check.iter_errors({"card": "a", "title": "b", "licence": "c", "citation": "d"}))

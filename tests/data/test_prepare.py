@@ -68,9 +68,10 @@ def test_the_count_after_each_step(records: RecordSet) -> None:
     # From the comments in healthbench_rows.py, in the order of the steps:
     #   44 rows; 7 have several messages (1 + 5 + 1); 40 of them lose a consensus criterion:
     #   all but the 2 without any and the 1 with two example criteria, that is 41, less none: 44 - 3 = 41.
-    #   5 + 1 in other languages: 38 left. 5 + 2 + 1 by rules: 30. The judge calls 2: 28, and gives none on 1: 27.
-    #   6 conversations of several turns: 21. 4 without an ideal reply (the fifth went before): 17.
-    #   3 without completeness criteria: 14 (12 plain, one not-health-professional, one with negative criteria).
+    #   5 + 1 in other languages: 38 left. 5 + 2 + 1 by rules: 30. The judge calls 2: 28.
+    #   6 conversations of several turns: 22. 4 without an ideal reply (the fifth went before): 18.
+    #   3 without completeness criteria: 15. 1 on which the judge gave no verdict: 14, which are
+    #   12 plain ones, one not-health-professional, one with negative criteria.
     assert left(done) == {
         "read": (44, 0, 44),
         "flatten conversations": (44, 0, 7),
@@ -78,10 +79,10 @@ def test_the_count_after_each_step(records: RecordSet) -> None:
         "English": (38, 6, 6),
         "not a professional, by tags and phrases": (30, 8, 8),
         "not a professional, by a judge": (28, 2, 2),
-        "role decided": (27, 1, 1),
-        "one turn": (21, 6, 7),
-        "has an ideal reply": (17, 4, 5),
-        "has completeness criteria": (14, 3, 3),
+        "one turn": (22, 6, 7),
+        "has an ideal reply": (18, 4, 5),
+        "has completeness criteria": (15, 3, 3),
+        "role decided": (14, 1, 1),
     }
     assert [record.question for record in done.records][:12] == WRITTEN.ENGLISH
     assert all(isinstance(record.question, str) for record in done.records)
@@ -255,3 +256,47 @@ def test_meta_evaluation_rows_keep_every_physician(tmp_path: Path) -> None:
     place.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     with pytest.raises(DataError, match="two lists of 1 and 3"):
         load_records(place, card="healthbench")
+
+
+ROLE = """rubric: professional-role
+version: "1"
+title: Does a health professional ask?
+construct: role
+inputs: {required: [question]}
+verdict:
+  professional: {boolean: "Is the user a health professional?"}
+prompt:
+  system: Say who asks.
+  user: "{{ question }}"
+"""
+
+
+def test_roles_come_from_a_run(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from judgekit import judge
+
+    out = tmp_path / "candidates.jsonl"
+    base = ["data", "prepare", "healthbench", "--from", str(path), "--out", str(out), "--language", "none"]
+    assert main(base) == 0
+    candidates = load_records(out)
+    (tmp_path / "professional-role.yaml").write_text(ROLE, encoding="utf-8")
+    told = [
+        {"record_id": r.id, "rubric": "professional-role", "judge": "m", "verdict": {"professional": False}}
+        for r in candidates
+    ]
+    told[0]["verdict"] = {"professional": True}
+    told[1] |= {"verdict": None, "status": "invalid"}
+    (tmp_path / "verdicts.jsonl").write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
+    judge(
+        candidates,
+        rubric=tmp_path / "professional-role.yaml",
+        model=f"replay/{tmp_path / 'verdicts.jsonl'}",
+        out=tmp_path / "roles",
+        quiet=True,
+    )
+    capsys.readouterr()
+    assert main([*base, "--roles", str(tmp_path / "roles"), "--json"]) == 0
+    steps = {step["name"]: step for step in json.loads(capsys.readouterr().out)["steps"]}
+    assert steps["not a professional, by a judge"]["removed"] == 1
+    assert (steps["role decided"]["removed"], steps["role decided"]["left"]) == (1, len(candidates) - 2)
+    assert [record.id for record in load_records(out)] == [record.id for record in candidates][2:]
+    assert main([*base, "--roles", str(tmp_path), "--json"]) == 1

@@ -191,14 +191,21 @@ def test_an_unknown_price_is_unknown_and_said(provider: Provider) -> None:
     assert reply.tokens_in
     assert reply.cost is None
     assert len([note for note in notes if "price" in note]) == 1
+    assert open_client(JudgeSpec("openai/fake")).price(10, 10) is None, "asking it once has not made it free"
     # a listed name at another address may cost anything
     assert judge_once(provider, model="openai/gpt-4o").cost is None
 
 
-def test_a_listed_price_is_used_and_cached_tokens_are_cheaper(provider: Provider) -> None:
+def test_a_listed_price_is_a_price_and_stays_one(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     # anthropic's list price of claude-sonnet-4-5: 3 dollars a million in, 15 out
     client = open_client(JudgeSpec("anthropic/claude-sonnet-4-5"))
     assert client.price(1_000_000, 1_000_000) == pytest.approx(18.0)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+    provider.script = good()
+    assert judge_once(provider, model="anthropic/claude-sonnet-4-5", base=provider.root).cost is None, (
+        "a server of one's own"
+    )
+    assert open_client(JudgeSpec("anthropic/claude-sonnet-4-5")).price(1_000_000, 1_000_000) == pytest.approx(18.0)
     assert open_client(JudgeSpec("local/smollm2-135m")).price(10, 10) == 0.0
     assert open_client(JudgeSpec("openai/fake", api_base=provider.base)).price(10, 10) is None
 

@@ -39,6 +39,7 @@ EXAMPLE = 'examples:\n  - {record: {question: q, response: r}, verdict: {explana
         ("construct: completeness", "construct: safety", False, False),
         ('score: "<= 2"', 'score: "<= 1"', False, False),  # a check
         ('">= 2"', '" >=  2.0 "', False, False),  # the same threshold, written otherwise
+        ("temperature: 0", "temperature: 0.0", False, False),
         ("    Judge it.", "    {# a note #}Judge it.", False, False),
         ("inputs:", "# a comment\ninputs:", False, False),
         ("[question, response]", "[response, question]", False, False),

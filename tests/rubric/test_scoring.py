@@ -115,6 +115,8 @@ def test_a_missing_criterion_makes_it_unscored(kind: str) -> None:
         == "`met` of criterion 'b' is 'false', neither true nor false"
     )
     assert compiled.score({}, MUST).raw is None
+    assert compiled.score({"criteria": ["a"]}, MUST).raw is None
+    assert compiled.score({"criteria": {"a": None, "b": [], "c": True}}, MUST).raw is None
     assert compiled.score(answers(True, True, True), []).reason == "no criteria were asked"
     assert compiled.score(answers(True, True, True), None).reason == "no criteria were asked"
     assert compiled.score(answers(True, True, True), [MUST[0], MUST[0]]).reason == "two criteria have the id 'a'"
@@ -160,7 +162,7 @@ def test_recorded_verdicts_keep_their_numbers() -> None:
     off = compiled.score({"explanation": "x", "score": 0})
     # (0 - 1) / 4 = -0.25: kept and flagged, not clamped.
     assert (off.raw, off.score, off.flags) == (0.0, -0.25, ("off_scale:score",))
-    for value in (True, "4/5", float("nan"), [4]):
+    for value in (True, "4/5", float("nan"), [4], 10**400):
         assert compiled.score({"explanation": "x", "score": value}).raw is None
 
 

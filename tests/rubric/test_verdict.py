@@ -87,6 +87,12 @@ def test_the_same_holds_for_json_text(model: type[BaseModel]) -> None:
             model.model_validate_json(json.dumps(GOOD).replace('"4"', value))
 
 
+def test_a_number_of_thousands_of_digits_is_refused_like_any_other(model: type[BaseModel]) -> None:
+    assert "answer one of" in refusal(model, {**GOOD, "score": 10**5000})
+    assert "from 0 to 1" in refusal(model, {**GOOD, "share": 10**5000})
+    assert "exactly one of" in refusal(model, {**GOOD, "mode": 10**5000})
+
+
 # CASES 4: the string "false" is never true, and never false either.
 
 
@@ -100,7 +106,7 @@ def test_numbers(model: type[BaseModel], value: Any, read_as: float) -> None:
     assert read(model, share=value)["share"] == read_as
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.1, True, "half", "50%", None, float("nan"), "nan", "1e999"])
+@pytest.mark.parametrize("value", [-0.1, 1.1, True, "half", "50%", None, float("nan"), "nan", "1e999", 10**400, [1]])
 def test_not_numbers(model: type[BaseModel], value: Any) -> None:
     assert "answer a number from 0 to 1" in refusal(model, {**GOOD, "share": value})
 

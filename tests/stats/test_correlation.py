@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgekit.stats.correlation import correlation
-from judgekit.stats.proportion import wilson
 
 
 @settings(max_examples=50, deadline=None)
@@ -44,11 +43,3 @@ def test_repeats_in_a_cluster_add_no_certainty_and_no_p() -> None:
     assert (many.low, many.high) == (pytest.approx(once.low), pytest.approx(once.high))
     assert once.p is not None
     assert many.p is None
-
-
-def test_wilson_interval() -> None:
-    # 8 of 24 (K-QA, complete answers): .1797 to .5329 in the independently computed numbers of the shared data.
-    found = wilson(8, 24)
-    assert (found.low, found.high) == (pytest.approx(0.1797219033), pytest.approx(0.5329368316))
-    assert wilson(0, 0).value is None
-    assert wilson(0, 12).low == 0.0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from judgekit.stats.auc import auc
+from judgekit.stats.operating_point import operating_point
 from judgekit.stats.resample import cluster_draw, cluster_folds, percentile_interval
-from judgekit.stats.screen import KINDS, choose_kind, cross_fit, fit_screen, screen, within_fold_auc
+from judgekit.stats.screen import KINDS, _limit, choose_kind, cross_fit, fit_screen, screen, within_fold_auc
 
 
 def test_an_intercept_only_model_gets_one_half() -> None:
@@ -105,3 +108,13 @@ def test_undefined() -> None:
     with pytest.raises(ValueError, match="NaN"):
         screen([1, 0], [[np.nan], [1.0]])
     assert percentile_interval([1.0] * 50, asked=100).low is None
+
+
+def test_the_short_way_to_a_threshold_is_the_operating_points() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        label = rng.random(15) < 0.5
+        label[0] = True
+        score = rng.integers(0, 5, 15).astype(float)
+        for target in ("0.5", "0.9", "1"):
+            assert _limit(label, score, Fraction(target)) == operating_point(label, score, target).threshold

@@ -1,0 +1,173 @@
+"""`agree` from whatever was named: a run, a table, or labelled records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgekit.analysis.agree import CORRELATION_COLUMNS, Ratings, agree, correlations, parse_levels
+from judgekit.analysis.frames import as_rows, filtered, is_run, numbers, read_table
+from judgekit.analysis.ratings import label_rows, ratings_from_labels, ratings_from_table
+from judgekit.analysis.result import Result, Table
+from judgekit.errors import DataError, InputError, UsageError
+from judgekit.runs.model import SCORED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["agree_source", "judge_correlations"]
+
+
+def agree_source(
+    source: Any,
+    *,
+    raters: str | Sequence[str] | None = None,
+    judge: Sequence[str] = (),
+    rubric: Sequence[str] = (),
+    levels: str | Sequence[Any] | None = None,
+    cluster: str | None = None,
+    on: str = "complete",
+    met: str | Sequence[str] | None = None,
+    construct: str | None = None,
+    dataset: str | None = None,
+    card: str | None = None,
+    missing: Sequence[str] = (),
+    where: Sequence[str] = (),
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
+) -> Result:
+    """Agreement for a run's folder (or a Run), a table file, or a file of labelled records (`card`, or no `raters`).
+
+    The options are those of ``judgekit agree``; lists may be given as such or joined by commas.
+    """
+    names, words = _list(raters), _list(met)
+    scale = parse_levels(levels) if isinstance(levels, str) else None if levels is None else list(levels)
+    common = {"replicates": replicates, "seed": seed, "level": level}
+    related: list[dict[str, Any]] = []
+    if hasattr(source, "latest") or is_run(source):
+        ratings, related = _run(source, names, judge, rubric, scale, on, words, construct, dataset, missing, common)
+    elif card is None and names:
+        file = str(source)
+        frame = filtered(read_table(source), where, file)
+        ratings = ratings_from_table(
+            frame, raters=names, judges=judge, cluster=cluster, levels=scale, missing=missing, file=file
+        )
+        related = _table_correlations(frame, judge, ratings, missing, file, common)
+    else:
+        ratings = _records(source, card, names, scale, on, words, construct, missing)
+    result = agree(ratings, **common)  # type: ignore[arg-type]
+    if related:
+        columns = [one for one in CORRELATION_COLUMNS if one.key in related[0] or one.whole]
+        result.tables.append(Table("correlations", "Judges with each other", related, columns))
+    return result
+
+
+def _list(text: str | Sequence[str] | None) -> list[str]:
+    if text is None:
+        return []
+    return [part.strip() for part in text.split(",") if part.strip()] if isinstance(text, str) else list(text)
+
+
+def _records(
+    source: Any, card: str | None, names: list[str], scale: list[Any] | None, on: str, words: list[str],
+    construct: str | None, missing: Sequence[str],
+) -> Ratings:  # fmt: skip
+    from judgekit.data import load_records
+
+    if isinstance(source, (str, Path)) and Path(source).is_dir():
+        raise InputError("this folder holds no run", file=str(source), mend="name a run's folder, a table, or records")
+    try:
+        records = load_records(source, card=card)
+    except DataError as error:
+        if card is None and error.mend is None:
+            error.mend = "for a table name the raters' columns with --raters A,B; for records name a --card"
+        raise
+    return ratings_from_labels(
+        label_rows(records, "records"),
+        on=on,
+        construct=construct,
+        raters=names,
+        levels=scale,
+        met=words,
+        missing=missing,
+    )
+
+
+def _run(
+    source: Any, names: list[str], judges: Sequence[str], rubrics: Sequence[str], scale: list[Any] | None, on: str,
+    words: list[str], construct: str | None, dataset: str | None, missing: Sequence[str], common: dict[str, Any],
+) -> tuple[Ratings, list[dict[str, Any]]]:  # fmt: skip
+    from judgekit.runs.reader import open_run
+
+    run = source if hasattr(source, "latest") else open_run(source)
+    labels = as_rows(run.labels)
+    frame = run.latest()
+    there = list(dict.fromkeys([*(row["dataset"] for row in labels), *frame["dataset"]]))
+    if dataset is None and len(there) > 1:
+        raise UsageError(f"the run holds {len(there)} data sets", field="dataset", mend=f"--dataset {there[0]}")
+    if dataset is not None and dataset not in there:
+        raise InputError(
+            f"the run has no data set {dataset!r}", field="dataset", mend=f"it has {', '.join(there) or 'none'}"
+        )
+    for column, wanted in (("dataset", [dataset] if dataset else []), ("rubric", rubrics), ("judge", judges)):
+        have = sorted(set(frame[column]))
+        for name in wanted:
+            if name not in have and column != "dataset":
+                raise InputError(
+                    f"the run has no {column} {name!r}", field=column, mend=f"it has {', '.join(have) or 'none'}"
+                )
+        if wanted:
+            frame = frame[frame[column].isin(list(wanted))]
+    labels = [row for row in labels if dataset in (None, row["dataset"])]
+    ratings = ratings_from_labels(
+        labels,
+        as_rows(frame),
+        on=on,
+        construct=construct,
+        raters=names,
+        levels=scale,
+        met=words,
+        missing=missing,
+    )
+    return ratings, judge_correlations(frame, replicates=min(1000, common["replicates"]), seed=common["seed"])
+
+
+def judge_correlations(frame: pd.DataFrame, *, replicates: int = 1000, seed: int = 0) -> list[dict[str, Any]]:
+    """Pearson and Spearman between judges' raw scores, per data set and rubric (paper 002, appendix E.2).
+
+    `frame` has the columns of a run's judgements; samples are averaged within a record first, unscored ones left out.
+    """
+    rows = []
+    for (dataset, rubric), part in frame.groupby(["dataset", "rubric"], sort=False):
+        scored = part[part["status"].isin(SCORED) & part["raw"].notna()]
+        judges = list(dict.fromkeys(part["judge"]))
+        if len(judges) < 2 or not len(scored):
+            continue
+        wide = scored.assign(raw=scored["raw"].astype(float)).pivot_table(
+            index=["record_id", "cluster"], columns="judge", values="raw", sort=False
+        )
+        scores = {name: wide[name].tolist() for name in judges if name in wide}
+        rows += correlations(
+            scores, [str(name) for name in wide.index.get_level_values("cluster")], replicates=replicates, seed=seed,
+            head={"dataset": str(dataset), "rubric": str(rubric)},
+        )  # fmt: skip
+    return rows
+
+
+def _table_correlations(
+    frame: pd.DataFrame,
+    judges: Sequence[str],
+    ratings: Ratings,
+    missing: Sequence[str],
+    file: str,
+    common: dict[str, Any],
+) -> list[dict[str, Any]]:
+    if len(judges) < 2:
+        return []
+    try:
+        scores = {name: numbers(frame, name, file, missing) for name in judges}
+    except DataError:
+        return []  # words have no correlation
+    return correlations(scores, ratings.clusters, replicates=min(1000, common["replicates"]), seed=common["seed"])

@@ -1,0 +1,120 @@
+"""Cost: unknown stays unknown; what a catch costs; who is on the frontier."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from judgekit.analysis.cost import cost, frontier
+from judgekit.errors import InputError
+from judgekit.records import Label, Record
+from judgekit.runs.model import CallRow
+from tests.analysis.conftest import Build, judged
+
+
+def records(n: int = 6) -> list[Record]:
+    # Even ones are incomplete.
+    return [
+        Record(id=f"r{i}", question=f"q{i}", response="x", labels=(Label(rater="ann", complete=bool(i % 2)),))
+        for i in range(n)
+    ]
+
+
+def call(key: str, model: str = "m/one", price: float | None = 0.01, status: str = "ok") -> CallRow:
+    return CallRow(key, model, "e", 0, status, {}, tokens_in=100, tokens_out=20, cost=price)
+
+
+def test_prices_by_hand(build: Build) -> None:
+    raws = [
+        1.0,
+        5.0,
+        2.0,
+        5.0,
+        4.0,
+        3.0,
+    ]  # incomplete r0, r2, r4: flagged (under 4) are r0 and r2: two catches; r5 a false alarm
+    run = build(
+        records(), [judged(f"r{i}", raw=raw, cost=0.01, tokens_in=100, tokens_out=20) for i, raw in enumerate(raws)],
+        calls=[call(f"k{i}") for i in range(6)] + [call("bad", status="invalid")],
+    )  # fmt: skip
+    found = cost(run)
+    (spent,) = found["spent"].rows
+    assert (spent["calls"], spent["failed"], spent["tokens_in"]) == (7, 1, 700)
+    assert spent["cost"] == pytest.approx(0.07)
+    (row,) = found["bought"].rows
+    assert row["cost"] == pytest.approx(0.06)
+    assert row["per_thousand"] == pytest.approx(10.0)
+    assert (row["caught"], row["n_incomplete"]) == (2, 3)
+    assert row["per_catch"] == pytest.approx(0.03)
+    # AUC: pairs of incomplete (1, 2, 4) under complete (5, 5, 3): 1 beats 3 of 3, 2 beats 3, 4 beats 2: 8/9.
+    assert row["quality"] == pytest.approx(8 / 9)
+    assert row["on_frontier"] is True
+    assert cost(run, quality="recall")["bought"].rows[0]["quality"] == pytest.approx(2 / 3)
+
+
+def test_one_unknown_price_makes_the_sum_unknown(build: Build) -> None:
+    run = build(
+        records(2), [judged("r0", raw=1.0, cost=0.01), judged("r1", raw=5.0, cost=None)],
+        calls=[call("k0"), call("k1", price=None), call("k2", model="m/two", price=None)],
+    )  # fmt: skip
+    found = cost(run)
+    (row,) = found["bought"].rows
+    assert (row["cost"], row["n_unknown"], row["per_catch"], row["on_frontier"]) == (None, 1, None, None)
+    assert row["cost_known"] == pytest.approx(0.01)
+    assert [spent["cost"] for spent in found["spent"].rows] == [None, None, None]
+    text = found.text()
+    assert "unknown (1 of them; known $0.01)" in text
+    assert "$0.00" not in text
+
+
+def test_a_rule_is_free_and_a_recorded_verdict_is_not(build: Build) -> None:
+    rule = judged("r0", raw=1.0, status="rule", calls=[])
+    found = cost(build(records(2), [rule, judged("r1", raw=5.0, cost=0.02)]))
+    assert found["bought"].rows[0]["cost"] == pytest.approx(0.02)
+    found = cost(build(records(1), [judged("r0", raw=1.0, calls=[])]))
+    assert found["bought"].rows[0]["cost"] is None
+
+
+def test_the_frontier_by_hand() -> None:
+    points = [(1.0, 0.6), (2.0, 0.7), (3.0, 0.65), (2.0, 0.7), (None, 0.9), (0.5, None)]
+    assert frontier(points) == [True, True, False, True, None, None]
+
+
+def test_judges_on_the_frontier(build: Build) -> None:
+    good = [judged(f"r{i}", raw=1.0 if i % 2 == 0 else 5.0, cost=0.02) for i in range(6)]
+    dear = [judged(f"r{i}", raw=float(1 + i % 3), cost=0.05, judge="m/dear") for i in range(6)]
+    rows = {row["judge"]: row for row in cost(build(records(), good + dear))["bought"].rows}
+    assert rows["m/one"]["on_frontier"] is True
+    assert rows["m/one"]["quality"] == 1.0
+    assert rows["m/dear"]["on_frontier"] is False
+
+
+@pytest.mark.parametrize("quality", ["auc", "balanced_f1", "recall", "kappa"])
+def test_what_cannot_be_said_says_why(build: Build, quality: str) -> None:
+    found = cost(build([]), quality=quality)
+    assert "no judgements" in found.text()
+    bare = cost(
+        build([Record(id="r0", question="q", response="x")], [judged("r0", raw=3.0, cost=0.1)]), quality=quality
+    )
+    assert bare["bought"].rows[0]["caught"] is None
+    assert "no record has a clinician's verdict" in bare.text()
+    unscored = cost(
+        build(records(2), [judged("r0", raw=None, cost=0.1), judged("r1", raw=None, cost=0.1)]), quality=quality
+    )
+    assert unscored["bought"].rows[0]["quality"] is None
+    one_class = [record for record in records() if record.labels[0].complete]
+    found = cost(build(one_class, [judged(record.id, raw=5.0, cost=0.1) for record in one_class]), quality=quality)
+    assert found["bought"].rows[0]["quality"] is None
+    assert found["bought"].rows[0]["per_catch"] is None  # nothing was caught
+    for one in (bare, unscored, found):
+        json.dumps(one.to_dict(), allow_nan=False)
+
+
+def test_several_raters_must_be_named(build: Build) -> None:
+    both = (Label(rater="ann", complete=True), Label(rater="bob", complete=False))
+    run = build([Record(id="r0", question="q", response="x", labels=both)], [judged("r0", raw=2.0, cost=0.1)])
+    assert "2 raters and nothing says how to join them" in cost(run).text()
+    assert cost(run, rater="bob")["bought"].rows[0]["caught"] == 1
+    with pytest.raises(InputError, match="no rater is called"):
+        cost(run, rater="eve")
