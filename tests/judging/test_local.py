@@ -82,6 +82,7 @@ def test_the_endpoint_is_weights_and_engine_and_needs_neither_network_nor_start(
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.usefixtures("weights")
 def test_the_same_command_twice_gives_the_same_verdicts() -> None:
     once = converse(*ASKS, max_chars=40)
@@ -98,6 +99,7 @@ def test_the_same_command_twice_gives_the_same_verdicts() -> None:
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.usefixtures("weights")
 def test_samples_differ_and_each_repeats() -> None:
     warm = {"temperature": 1.0, "max_tokens": 12}
@@ -109,6 +111,7 @@ def test_samples_differ_and_each_repeats() -> None:
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.usefixtures("weights")
 def test_a_prompt_past_the_context_is_an_error_and_never_cut() -> None:
     (reply,) = converse([{"role": "user", "content": "word " * 9000}])
@@ -118,6 +121,7 @@ def test_a_prompt_past_the_context_is_an_error_and_never_cut() -> None:
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.usefixtures("weights")
 def test_the_server_listens_on_this_machine_only_and_is_gone_afterwards() -> None:
     async def go() -> str:
@@ -136,6 +140,7 @@ def test_the_server_listens_on_this_machine_only_and_is_gone_afterwards() -> Non
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX here")
 @pytest.mark.usefixtures("weights")
 def test_ctrl_c_in_the_middle_of_a_reply_ends_the_process_at_once() -> None:
