@@ -112,7 +112,7 @@ class _Work:
         self.budget = Budget(options.max_cost)
         wanted = total(sets, rubrics, self.specs, options.samples) + sum(replay.total for replay in self.replays)
         self.progress = Progress(wanted, quiet=quiet)
-        self.caller = Caller(store, stop, self.budget, self.progress, options.reasks)
+        self.caller = Caller(store, stop, self.budget, self.progress)
         self.checklists = Checklists(store, self.caller, writers, self.retrievers)
 
     async def run(self) -> Outcome:
