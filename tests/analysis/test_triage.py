@@ -283,6 +283,11 @@ def test_fixed_thresholds(tmp_path: Path) -> None:
     assert triage(tmp_path / "h.csv", complete_when="> 1").to_json()["rows"][0]["fixed"]["f1"] == 1.0
 
 
+def test_a_threshold_with_many_digits_is_shown_whole(tmp_path: Path) -> None:
+    found = triage(table(tmp_path / "d.csv", [1, 0], ["0.3888888888888889", 1]))
+    assert "to the last digit: <= 0.3888888888888889" in found.text()
+
+
 def test_a_preset_threshold_is_not_optimistic(case_11: Path) -> None:
     row = triage(case_11, threshold=3).to_json()["rows"][0]
     assert (row["optimistic"], row["recall_loco"], row["recall"]) == (False, None, 0.9)
