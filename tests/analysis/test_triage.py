@@ -60,7 +60,12 @@ def test_the_sentence_and_its_silence(case_11: Path, tmp_path: Path) -> None:
 
 
 def test_fewer_than_29_cannot_certify(case_11: Path) -> None:
-    assert any("cannot certify" in note for note in triage(case_11).operating_points[0].values["notes"])
+    assert any("fewer than 29 cannot certify" in note for note in triage(case_11).operating_points[0].values["notes"])
+    # .8^m <= .05 first at m = 14
+    assert any(
+        "fewer than 14 cannot certify" in note
+        for note in triage(case_11, recall="0.8").operating_points[0].values["notes"]
+    )
 
 
 def test_direction_is_declared_and_never_flipped(tmp_path: Path) -> None:
