@@ -54,7 +54,7 @@ def compare_source(
             value=values,
             group=name,
             unit="unit",
-            sample="sample" if _repeats(frame) else None,
+            sample=_field(frame, sample) if sample else "sample" if _repeats(frame) else None,
             by=split,
             **options,
         )

@@ -99,6 +99,7 @@ def ratings_from_labels(
     levels: list[Any] | None = None,
     met: Sequence[str] = (),
     missing: Sequence[str] = (),
+    said_by: dict[str, dict[str, Any]] | None = None,
 ) -> Ratings:
     """Ratings of one data set from its label rows and, of a run, its judgement rows (the columns of `runs.reader`).
 
@@ -106,6 +107,7 @@ def ratings_from_labels(
     ----------
     on : ``complete`` (judges by their rubric's fixed threshold, the majority of their samples), ``severity``, ``score``,
         ``value`` (judges by `raw`), or ``criteria``: one unit a record and criterion.
+    said_by : further judges, each a map from record ids to what it said.
     met : with ``criteria``, words that mean met; ratings become yes (1) and no (0), and judges' `met` is compared with them.
 
     Raises
@@ -138,6 +140,11 @@ def ratings_from_labels(
             units.setdefault(key, row["cluster"])
             said[name][key] = _said(value, missing)
     machine, notes = _judged(judgements, units, on)
+    for name, values in (said_by or {}).items():
+        machine[name] = {
+            (record, None): int(value) if isinstance(value, bool) else _said(value, missing)
+            for record, value in values.items()
+        }
     if (
         machine
         and on == "criteria"
@@ -160,7 +167,8 @@ def ratings_from_labels(
     keys = list(units)
     spoken: dict[Any, str] = {}
     if on == "complete" or (on == "criteria" and met):
-        spoken = dict(enumerate(("incomplete", "complete") if on == "complete" else ("not met", "met")))
+        words = ("incomplete", "complete") if found[0] == "completeness" else ("no", "yes")
+        spoken = dict(enumerate(words if on == "complete" else ("not met", "met")))
         levels = levels if levels is not None else list(spoken.values())
 
     def columns(side: dict[str, dict[Any, Any]]) -> dict[str, list[Any]]:
