@@ -67,6 +67,8 @@ def compare(
     values = [value] if isinstance(value, str) else list(value)
     if design not in DESIGNS:
         raise InputError(f"{design!r} is no design", field="design", mend=f"one of {', '.join(DESIGNS)}")
+    if group in by or len({*by}) < len(by) or len({*values}) < len(values):
+        raise InputError("a column is named twice", file=file, field="by", mend="name each of group, by and value once")
     work = prepared(frame, values, group, unit, sample, by, unscored_as, missing, file)
     names = list(dict.fromkeys(work["group"]))
     if baseline is not None and baseline not in names:

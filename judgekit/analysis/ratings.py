@@ -24,7 +24,7 @@ ON = ("complete", "severity", "score", "value", "criteria")
 UNNAMED = "unnamed rater"
 
 
-def refuse_repeats(frame: pd.DataFrame, file: str | None) -> None:
+def refuse_repeats(frame: pd.DataFrame, file: str | None, option: str = "cluster") -> None:
     """Raise StatisticsError when a question repeats in a table and nobody named the cluster."""
     for name in QUESTION_COLUMNS:
         if name in frame.columns:
@@ -33,8 +33,8 @@ def refuse_repeats(frame: pd.DataFrame, file: str | None) -> None:
                 raise StatisticsError(
                     f"{repeats} rows repeat a {name}, so that rows are not independent",
                     file=file,
-                    field="cluster",
-                    mend=f"--cluster {name}; or --cluster none when they truly are",
+                    field=option,
+                    mend=f"--{option} {name}; or --{option} none when they truly are",
                 )
 
 
