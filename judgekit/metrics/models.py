@@ -122,6 +122,11 @@ class Encoder:
             return []
         return [len(ids) for ids in self._ids(texts)["input_ids"]]
 
+    def piece_ids(self, word: str) -> list[int]:
+        """The vocabulary ids of a word's pieces."""
+        ids: list[int] = self._tokenizer(encodable(word), add_special_tokens=False)["input_ids"]
+        return ids
+
     def _ids(self, texts: Sequence[str], **more: Any) -> Any:
         return self._tokenizer([encodable(text) for text in texts], truncation=False, verbose=False, **more)
 

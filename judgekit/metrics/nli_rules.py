@@ -12,12 +12,12 @@ from judgekit.metrics.negation import polarity
 from judgekit.metrics.quantities import quantities
 from judgekit.metrics.text import ABBREVIATIONS, sentences, words
 
-__all__ = ["VERSION", "content_words", "judge_pair", "opposites", "stem"]
+__all__ = ["FUNCTION_WORDS", "VERSION", "content_words", "judge_pair", "opposites", "stem"]
 
 VERSION: Final = "baseline-rules-1"
 ALIKE: Final = 0.5  # share of the hypothesis's content words that the premise must hold before the rules speak
 
-_FUNCTION: Final = frozenset(
+FUNCTION_WORDS: Final = frozenset(
     [
         "a",
         "an",
@@ -210,7 +210,7 @@ def content_words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for word in words(text):
         for part in ABBREVIATIONS.get(word, word).split():
-            if part not in _FUNCTION and (len(part) > 1 or part.isdigit()):
+            if part not in FUNCTION_WORDS and (len(part) > 1 or part.isdigit()):
                 found.append(stem(part))
     return tuple(found)
 
