@@ -58,7 +58,7 @@ def compare_source(
             by=split,
             **options,
         )
-        found.notes += notes
+        found.notes += notes + _mixed(frame, {name, *split}, "by")
         return found
     file = str(source)
     frame = filtered(read_table(source), where, file)
@@ -91,7 +91,7 @@ def strata_source(
         split += [one for one in within if one not in split]
         frame = filtered(frame, where, None)
         found = strata(frame, value=values, by=fields, unit="unit", pair=pair, within=split, **options)
-        found.notes += notes
+        found.notes += notes + _mixed(frame, {*fields, *split}, "within")
         return found
     file = str(source)
     frame = filtered(read_table(source), where, file)
@@ -135,6 +135,15 @@ def _field(frame: pd.DataFrame, name: str) -> str:
             return one
     have = [str(one) for one in frame.columns if not str(one).startswith("__")]
     raise InputError(f"the records do not say their {name}", field=name, mend=f"compare one of {', '.join(have)}")
+
+
+def _mixed(frame: pd.DataFrame, held: set[str], option: str) -> list[str]:
+    """A note for each field that decides an answer, differs, and is averaged over."""
+    return [
+        f"answers of {frame[name].nunique()} different {name}s are averaged: keep them apart with --{option} {name}"
+        for name in ("model", *PROMPTS)
+        if name in frame.columns and name not in held and frame[name].nunique() > 1
+    ]
 
 
 def _repeats(frame: pd.DataFrame) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from judgekit.records import Record
 
-__all__ = ["QUESTION_COLUMNS", "label_rows", "ratings_from_labels", "ratings_from_table", "refuse_repeats"]
+__all__ = ["QUESTION_COLUMNS", "label_rows", "ratings_from_labels", "ratings_from_table", "refuse_repeats", "wrote_it"]
 
 QUESTION_COLUMNS = ("cluster", "question_id", "qid", "prompt_id", "stem", "question")
 """Columns that, when their values repeat, say that rows are not independent."""
@@ -68,6 +68,11 @@ def ratings_from_table(
         levels=levels,
         what=f"{len(frame)} rows",
     )
+
+
+def wrote_it(rater: str | None, judge: str) -> bool:
+    """Whether a label's rater is the judge's own model, whatever its sampling: such a label cannot test the judge."""
+    return rater is not None and rater.startswith("model:") and rater[6:].split("(")[0] == judge.split("(")[0]
 
 
 def _said(value: Any, missing: Sequence[str]) -> Any:
@@ -156,7 +161,7 @@ def ratings_from_labels(
             "judges say met or not met, and raters use words: name those that mean met (--met) to compare them"
         )
     for judge in machine:
-        grader = next((name for name in names if name == f"model:{judge.split(' / ')[-1]}"), None)
+        grader = next((name for name in names if wrote_it(name, judge.split(" / ")[-1])), None)
         if grader is not None:
             raise StatisticsError(
                 f"the labels of {grader} were written by the judge itself",
