@@ -76,6 +76,8 @@ def _records(
 ) -> Ratings:  # fmt: skip
     from judgekit.data import load_records
 
+    if isinstance(source, (str, Path)) and not Path(source).exists():
+        raise InputError("there is no such run, table or data", file=str(source), mend="check the path")
     if isinstance(source, (str, Path)) and Path(source).is_dir():
         raise InputError("this folder holds no run", file=str(source), mend="name a run's folder, a table, or records")
     try:

@@ -108,6 +108,10 @@ def compare(
     )  # fmt: skip
 
 
+def _sizes(row: dict[str, Any]) -> str:
+    return str(row["n"]) if row["design"] == "paired" else f"{row['n']} + {row['n_b']}"
+
+
 _GROUP_COLUMNS = [
     Column("group"), Column("n_units", "units"), Column("n_rows", "rows"), Column("n_unscored", "unscored"),
     Column("mean", "mean [95 %]", interval("mean"), whole=True), Column("sd", "sd", number()),
@@ -118,7 +122,7 @@ _ANOVA_COLUMNS = [
     Column("eta_squared", "eta2", number()), Column("n", "values"), Column("groups"),
 ]  # fmt: skip
 _PAIR_COLUMNS = [
-    Column("a"), Column("b"), Column("n", "units", None), Column("difference", "a - b", interval("difference", signed=True), whole=True),
+    Column("a"), Column("b"), Column("n", "units", _sizes, whole=True), Column("difference", "a - b", interval("difference", signed=True), whole=True),
     Column("t", "t", number(2)), Column("p", "p", pvalue), Column("p_bonferroni", "Bonferroni", pvalue),
     Column("p_holm", "Holm", pvalue), Column("p_permutation", "permuted", pvalue),
     Column("dz", "d_z", interval("dz", 2, signed=True), whole=True, optional=True), Column("d", "d", interval("d", 2, signed=True), whole=True),

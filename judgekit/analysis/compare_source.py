@@ -58,8 +58,7 @@ def compare_source(
             by=split,
             **options,
         )
-        found.notes += notes + _mixed(frame, {name, *split}, "by")
-        return found
+        return _told(found, notes + _mixed(frame, {name, *split}, "by"))
     file = str(source)
     frame = filtered(read_table(source), where, file)
     return compare(
@@ -91,8 +90,7 @@ def strata_source(
         split += [one for one in within if one not in split]
         frame = filtered(frame, where, None)
         found = strata(frame, value=values, by=fields, unit="unit", pair=pair, within=split, **options)
-        found.notes += notes + _mixed(frame, {*fields, *split}, "within")
-        return found
+        return _told(found, notes + _mixed(frame, {*fields, *split}, "within"))
     file = str(source)
     frame = filtered(read_table(source), where, file)
     if pair is not None:
@@ -113,13 +111,23 @@ def _run(
         frame, notations = measured_frame(run, metric)
         if not len(frame):
             raise InputError("the run holds no measurements", mend="judgekit measure DATA --metric M --out RUN")
-        return frame, ["dataset"], [f"measured: {', '.join(notations)}"]
+        asked = {text.split("(", 1)[0].strip() for text in metric}
+        shown = [text for text in notations if text.split("(", 1)[0] in asked]
+        return frame, ["dataset"], [f"measured: {', '.join(shown)}"]
     frame = run_frame(run, rubrics=rubric, judges=judge)
     if not len(frame):
         raise InputError("the run holds no judgements", mend="judgekit judge DATA --rubric R --model M --out RUN")
     left = frame.attrs.get("left_out", [])
     notes = [f"{item['n']} judgements of {item['rubric']} under an earlier version are left out" for item in left]
     return frame, ["dataset", "rubric", "judge"], notes
+
+
+def _told(found: Result, notes: list[str]) -> Result:
+    """With the run's notes; its units are questions, and the signature says so and what was measured."""
+    found.notes += notes
+    found.signature = found.signature.replace("|unit:unit", "|unit:question")
+    found.signature += "".join("|" + note.replace(": ", ":", 1) for note in notes if note.startswith("measured: "))
+    return found
 
 
 def metric_names(frame: pd.DataFrame, metric: Sequence[str]) -> list[str]:

@@ -55,6 +55,8 @@ def test_a_folder_is_a_run_or_a_mistake(tmp_path: Path, build: Build) -> None:
     assert not is_run(tmp_path)
     with pytest.raises(InputError, match="holds no run"):
         read_table(tmp_path)
+    with pytest.raises(InputError, match="no such run or table"):
+        read_table(tmp_path / "nowhere")
 
 
 def test_a_runs_verdicts_and_meta_become_columns(build: Build) -> None:
