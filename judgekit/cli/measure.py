@@ -25,7 +25,11 @@ __all__ = ["measure"]
     help="The run's folder.  [default: runs/ and the data's name]",
 )  # fmt: skip
 @click.option(
-    "--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda", "mps"]), help="Where models run."
+    "--device",
+    default="auto",
+    show_default=True,
+    type=click.Choice(["auto", "cpu", "cuda", "mps"]),
+    help="Where models run.",
 )
 @click.option("--ablation", is_flag=True, help="med_syn_f1 four times: plain, synonyms, lemmas, both.")
 @click.option("--by", metavar="FIELD", help="Also a mean for each value of a field, as model or cluster.")
@@ -56,9 +60,13 @@ def measure(
 
     metrics = [parse_metric(name) for name in names]
     if ablation:
-        wide = [row for metric in metrics for row in (four(metric).values() if isinstance(metric, MedSynF1) else [metric])]
+        wide = [
+            row for metric in metrics for row in (four(metric).values() if isinstance(metric, MedSynF1) else [metric])
+        ]
         if len(wide) == len(metrics):
-            raise UsageError("--ablation has no med_syn_f1 to take apart", field="ablation", mend="add --metric med_syn_f1")
+            raise UsageError(
+                "--ablation has no med_syn_f1 to take apart", field="ablation", mend="add --metric med_syn_f1"
+            )
         metrics = wide
     metrics = list({metric.notation: metric for metric in metrics}.values())
     if device != "auto":
@@ -117,14 +125,24 @@ def _summary(tally: Any, groups: dict[str, str | None]) -> dict[str, Any]:
         for name in names:
             mine = [tally.values[ident] for ident, group in groups.items() if group == name and ident in tally.values]
             row["by"].append(
-                {"value": name, "records": sum(group == name for group in groups.values()), "measured": len(mine), "mean": _mean(mine)}
+                {
+                    "value": name,
+                    "records": sum(group == name for group in groups.values()),
+                    "measured": len(mine),
+                    "mean": _mean(mine),
+                }
             )
         if tally.components:
             from judgekit.metrics.vb_score import rankings
 
-            parts = [(groups[ident] or "", found) for ident, found in tally.components.items() if groups.get(ident) is not None]
+            parts = [
+                (groups[ident] or "", found)
+                for ident, found in tally.components.items()
+                if groups.get(ident) is not None
+            ]
             row["rankings"] = {
-                scheme: [{"value": name, "mean": mean, "measured": n} for name, mean, n in table] for scheme, table in rankings(parts).items()
+                scheme: [{"value": name, "mean": mean, "measured": n} for name, mean, n in table]
+                for scheme, table in rankings(parts).items()
             }
     return row
 
@@ -142,7 +160,9 @@ def _show(rows: list[dict[str, Any]], n: int, folder: Path, by: str | None) -> N
         for reason, count in list(row["without_value"].items())[:6]:
             click.echo(f"  {count} without a value: {reason}")
         for group in row.get("by", ()):
-            click.echo(f"    {by} {group['value']}: mean {number(group['mean'])} over {group['measured']} of {group['records']}")
+            click.echo(
+                f"    {by} {group['value']}: mean {number(group['mean'])} over {group['measured']} of {group['records']}"
+            )
         for scheme, table in row.get("rankings", {}).items():
             click.echo(f"    weights={scheme}: " + " > ".join(f"{item['value']} {item['mean']:.3f}" for item in table))
         click.echo(f"  {row['signature']}")

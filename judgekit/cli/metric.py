@@ -23,7 +23,7 @@ def list_(as_json: bool) -> None:
     """Every metric, what it measures, and whether it can run here."""
     from judgekit.metrics.base import available
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, kind in available().items():
         ready, why = _ready(kind())
         rows.append({"name": name, "summary": kind.summary, "source": kind.source, "ready": ready, "missing": why})
@@ -70,7 +70,12 @@ def show(name: str, as_json: bool) -> None:
     except MissingDependency as error:
         signature, missing = None, str(error)
     options = [
-        {"name": item.name, "value": getattr(found, item.name), "default": item.default, "choices": found.choices.get(item.name)}
+        {
+            "name": item.name,
+            "value": getattr(found, item.name),
+            "default": item.default,
+            "choices": found.choices.get(item.name),
+        }
         for item in dataclasses.fields(found)
     ]
     if as_json:
@@ -144,5 +149,8 @@ def _show_entities(record: Any, details: dict[str, Any]) -> None:
         console.print(Text("  matched  ", style="green") + Text(f"{one['text']}{same}  ({one['kind']})"))
     for word, colour, items in (("missed", "red", details["missed"]), ("extra", "yellow", details["extra"])):
         for item in items:
-            console.print(Text(f"  {word:7}  ", style=colour) + Text(f"{item['text']}  ({item['kind']})" + (", denied" if item["negated"] else "")))
+            console.print(
+                Text(f"  {word:7}  ", style=colour)
+                + Text(f"{item['text']}  ({item['kind']})" + (", denied" if item["negated"] else ""))
+            )
     console.print()

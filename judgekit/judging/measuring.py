@@ -49,7 +49,9 @@ class Tally:
         else:
             self.values[record_id] = value
         if self.metric.name == "vb_score" and "entity" in details:
-            self.components[record_id] = {name: details.get(name) for name in ("entity", "similarity", "consistency", "structure")}
+            self.components[record_id] = {
+                name: details.get(name) for name in ("entity", "similarity", "consistency", "structure")
+            }
 
 
 class _Bar(Progress):
@@ -57,7 +59,9 @@ class _Bar(Progress):
 
     def state(self) -> str:
         text = super().state()
-        return ", ".join(part for part in text.split(", ") if not part.startswith("$")).replace("unscored", "without a value")
+        return ", ".join(part for part in text.split(", ") if not part.startswith("$")).replace(
+            "unscored", "without a value"
+        )
 
 
 def run_metrics(
@@ -81,7 +85,9 @@ def run_metrics(
     A chunk of 64 records is committed before the next is read, so a killed command loses at most one; the same command
     again goes on. A value is taken over only where record, metric and signature are the same: another version measures anew.
     """
-    tallies = [Tally(metric, metric.signature) for metric in metrics]  # loads models first: what is missing is said before any work
+    tallies = [
+        Tally(metric, metric.signature) for metric in metrics
+    ]  # loads models first: what is missing is said before any work
     hashes = {record.id: record.fingerprint() for record in records}
     with RunStore(out) as store:
         number = store.begin_command(list(argv or sys.argv), __version__)
@@ -127,12 +133,24 @@ def _measure_chunk(
 
 def _row(dataset: str, record: Record, tally: Tally, result: Measurement, record_hash: str) -> Measured:
     return Measured(
-        dataset, record.id, tally.metric.notation, tally.signature, result.value, result.reason, result.details, record_hash
+        dataset,
+        record.id,
+        tally.metric.notation,
+        tally.signature,
+        result.value,
+        result.reason,
+        result.details,
+        record_hash,
     )
 
 
 def measure(
-    records: Any, metric: str | Sequence[str], *, out: str | Path | None = None, card: str | None = None, device: str = "auto"
+    records: Any,
+    metric: str | Sequence[str],
+    *,
+    out: str | Path | None = None,
+    card: str | None = None,
+    device: str = "auto",
 ) -> Run:
     """Measure records with one metric or several, and open the run.
 
