@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.judging.provider import Provider
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# A deadline on the wall clock fails a right test on a machine that is busy with something else.
+settings.register_profile("judgekit", deadline=None)
+settings.load_profile("judgekit")
 
 
 @pytest.fixture(scope="session")

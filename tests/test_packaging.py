@@ -138,7 +138,7 @@ def imports(file: Path, *, anywhere: bool) -> set[str]:
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module.split(".")[0])
-    return names - set(sys.stdlib_module_names) - {"judgekit", "tests"}
+    return names - set(sys.stdlib_module_names) - {"judgekit", "tests", "bench"}
 
 
 def declared(*extras: str) -> set[str]:

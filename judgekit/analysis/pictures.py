@@ -47,9 +47,11 @@ def triage_picture(found: Triage, path: str | Path) -> None:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError:
         raise MissingDependency("a picture needs matplotlib", mend="pip install 'clinical-judgekit[report]'") from None
-    figure = Figure(figsize=(11, 5.6 + 0.22 * len(drawable)), dpi=192, layout="constrained")
+    engine = ConstrainedLayoutEngine(h_pad=0.12, w_pad=0.08)
+    figure = Figure(figsize=(11, 6.0 + 0.24 * len(drawable)), dpi=192, layout=engine)
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
     for index, row in enumerate(drawable):
@@ -57,7 +59,7 @@ def triage_picture(found: Triage, path: str | Path) -> None:
     _dress(left, right, drawable, float(found.choices.recall))
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=1, fontsize=8, frameon=False)
-    figure.supxlabel("\n".join(wrap(found.signature, 190)), x=0.01, ha="left", fontsize=5.5, color="#555555")
+    figure.suptitle("\n".join(wrap(found.signature, 190)), x=0.01, ha="left", fontsize=5.5, color="#555555")
     meta = {"Title": "judgekit triage", "Description": found.signature} if target.suffix.lower() == ".png" else None
     try:
         figure.savefig(target, metadata=meta)

@@ -230,6 +230,8 @@ def _classified(run: Any) -> tuple[list[dict[str, Any]], Counter[str]]:
         kind = (record.inputs or {}).get("pair_kind")
         if kind not in KINDS.values():
             continue
+        if row.status == "skipped" and kind in ("TP", "TN"):
+            continue  # a failure mode exists for FP and FN only
         seen += 1
         verdict = row.verdict if isinstance(row.verdict, dict) else {}
         if row.status not in SCORED:
@@ -242,6 +244,7 @@ def _classified(run: Any) -> tuple[list[dict[str, Any]], Counter[str]]:
         rows.append(
             {
                 "id": row.record_id, "cluster": record.cluster, "pair_kind": kind, "classifier": row.judge,
+                "aware": verdict.get("aware"),
                 "alignment": None if said is None else str(said).lower(), "mode": None if mode is None else str(mode),
                 "source_rubric": meta.get("source_rubric", "unknown"), "source_judge": meta.get("source_judge", "unknown"),
             }

@@ -37,4 +37,5 @@ class Selection:
     complete_when: str | None = None
     construct: str | None = None  # whose labels; None: the rubric's own construct, else completeness
     complete_values: tuple[str, ...] = ()  # label values that mean complete, for labels that have only a value
+    sampling_probability: str | None = None  # field of meta: how likely a record was to be labelled
     metrics: tuple[str, ...] | None = ()  # local metrics to treat as scores; None: all of the run's

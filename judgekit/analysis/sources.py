@@ -9,6 +9,7 @@ from typing import Any
 
 from judgekit.analysis.cells import Cell
 from judgekit.analysis.selection import Columns, Selection
+from judgekit.errors import UsageError
 
 __all__ = ["Loaded", "Loader", "is_run", "make_loader"]
 
@@ -32,6 +33,7 @@ class Loader:
 
     def load(self, source: Any) -> Loaded:
         """Read a run (folder or object) or a table (path or DataFrame)."""
+        self._fits(source)
         if is_run(source):
             from judgekit.analysis.triage_run import run_cells
 
@@ -40,13 +42,26 @@ class Loader:
 
                 source = open_run(source)
             cells, left = run_cells(source, self.selection)
-            return Loaded(cells, f"run {Path(source.path).name}", left)
+            return Loaded(cells, f"run:{Path(source.path).name}", left)
         from judgekit.analysis.tables import read_table
         from judgekit.analysis.triage_table import table_cells
 
         table = read_table(source)
         cells = table_cells(table, self.columns, join=self.join, complete_when=self.selection.complete_when)
         return Loaded(cells, f"{table.name}@{table.digest[:12]}", [])
+
+    def _fits(self, source: Any) -> None:
+        """UsageError for a word that this kind of source would silently not heed."""
+        run = is_run(source)
+        mine, plain = (self.columns, Columns()) if run else (self.selection, Selection())
+        names = ("label", "score", "cluster", "id", "severity", "label_is") if run else (
+            "datasets", "rubrics", "judges", "construct", "complete_values",
+        )  # fmt: skip
+        for name in names:
+            if getattr(mine, name) != getattr(plain, name):
+                word = name.removesuffix("s").replace("_", "-")
+                kind = "a run, which has labels, scores and questions of its own" if run else "a table"
+                raise UsageError(f"--{word} says nothing about {kind}", field=word, mend="leave it out")
 
 
 def is_run(source: Any) -> bool:
@@ -89,6 +104,7 @@ def make_loader(
         complete_when,
         construct,
         _names(complete_value),
+        sampling_probability,
         metrics,
     )
     return Loader(columns, selection, join)

@@ -127,7 +127,9 @@ def make_row(cell: Cell, choices: Choices) -> Row:
     m = int(label.sum())
     beside, hope = baselines(label.size, m, choices.recall), optimism(m, choices.recall)
     bad, good = _unscored_by_class(cell)
-    dropped = (bad, good) if choices.unscored == "drop" else (0, 0)
+    dropped: tuple[float, float] = (bad, good) if choices.unscored == "drop" else (0, 0)
+    if cell.weight is not None and choices.unscored == "drop":
+        dropped = tuple(float(cell.weight[~cell.scored & (cell.label == k)].sum()) for k in (1, 0))  # type: ignore[assignment]
     recall_all, workload_all = with_unscored(point, *dropped)
     optimistic = choices.threshold is None and point.recall is not None
     loco = None

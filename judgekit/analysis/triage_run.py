@@ -68,6 +68,7 @@ def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
     records = _records(run, selection)
     rules = {(row.name, row.ask, row.score_fp): row for row in _rows(run.rubrics)}
     cells: list[Cell] = []
+    totals: dict[str, int] = Counter(dataset for dataset, _ in records)
     for key, part in frame.groupby(["dataset", "rubric", "judge"], sort=False):
         dataset, rubric, judge = (str(name) for name in key)
         scores = {str(i): _scores(group) for i, group in part.groupby("record_id", sort=False)}
@@ -77,6 +78,10 @@ def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
             left.append(f"left out: {rubric} by {judge} gives no score")
             continue
         mine = [records[dataset, i] for i in scores if (dataset, i) in records]
+        if totals[dataset] > len(mine):
+            left.append(
+                f"left out: {totals[dataset] - len(mine)} of {totals[dataset]} records of {dataset} that {judge} has not judged by {rubric}"
+            )
         construct = selection.construct or (rule.construct if rule is not None else None) or "completeness"
         when = (
             selection.complete_when
@@ -171,6 +176,8 @@ def _by_rater(
         shown = None if rater is None else rater.removeprefix(PREFIX)
         members = tuple(str(n) for n in names if n) if rater is None or is_join(rater) or rater in HOWS else (rater,)
         cell = _cell(base, records, scores, labels, when, shown, members)
+        if selection.sampling_probability is not None:
+            cell = cell.take(np.ones(len(cell.ids), bool), weight=_weights(records, selection.sampling_probability))
         if selection.rater is None and joins and len(names) > 1:
             cell = cell.take(
                 np.ones(len(cell.ids), bool),
@@ -225,6 +232,22 @@ def _cell(
         notes=tuple(_notes(mine, records, said, judge, incomplete)),
         higher_is_worse=True if when is not None and when.lstrip().startswith("<") else None,
     )
+
+
+def _weights(records: Sequence[Record], name: str) -> Any:
+    weights = []
+    for record in records:
+        text = str(record.meta.get(name.removeprefix("meta."), ""))
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if not 0 < value <= 1:
+            raise StatisticsError(
+                f"record {record.id!r} has no sampling probability in (0, 1]", field=name, mend=f"it says {text!r}"
+            )
+        weights.append(1 / value)
+    return np.array(weights)
 
 
 def _fixed(mine: Sequence[_Scores], raw: Any, when: str | None) -> Any:

@@ -24,6 +24,7 @@ _NO_SCORE = {
 }  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _QUESTIONS = ("question_id", "questionid", "question", "qid", "prompt_id", "promptid", "question_text", "query_id")
+_PROBABILITIES = ("sampling_probability", "sampling_prob", "inclusion_probability", "sample_probability", "p_sampled")
 _IDS = ("id", "record_id")
 
 
@@ -256,6 +257,12 @@ def _clusters(table: Table, columns: Columns, members: list[int]) -> tuple[str, 
 def _weights(table: Table, columns: Columns, members: list[int]) -> Any:
     name = columns.sampling_probability
     if name is None:
+        named = next((c for c in table.columns if c.strip().lower() in _PROBABILITIES), None)
+        if named is not None and len({_text(table.rows[row].get(named)) for row in members}) > 1:
+            raise StatisticsError(
+                f"the column {named!r} says that answers were labelled with unequal probabilities",
+                file=table.file, field=named, mend=f"say --sampling-probability {named}, or rename the column if it means something else",
+            )  # fmt: skip
         return None
     weights = []
     for row in members:

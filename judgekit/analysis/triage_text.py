@@ -124,7 +124,7 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
 
 
 def _extras(row: Row) -> list[str]:
-    lines = []
+    lines = [_flow(row)]
     point = row.point
     if point.unread_risk is not None and point.flagged is not None:
         unread = round(point.n - point.flagged)
@@ -134,7 +134,8 @@ def _extras(row: Row) -> list[str]:
             f"Among the {unread} unread answers {point.missed:g} {'is' if point.missed == 1 else 'are'} incomplete{ends}."
         )
     hope = row.optimism
-    if row.values["optimistic"] and hope.expected_recall is not None and row.cell.weight is None:
+    untied = point.caught == hope.needed
+    if row.values["optimistic"] and untied and hope.expected_recall is not None and row.cell.weight is None:
         lines.append(
             f"On new answers such a threshold catches about {_percent(hope.expected_recall)} (without ties), and less than the target "
             f"with probability {hope.chance_under_target:.2f}."
@@ -158,6 +159,16 @@ def _pairs(found: Triage) -> list[str]:
             f"  {name}: {one.difference:+.3f} ({span}), n = {one.n}, p = {one.p:.4f}, times {pair.family}: {pair.p_bonferroni:.4f}"
         )
     return lines
+
+
+def _flow(row: Row) -> str:
+    cell, values = row.cell, row.values
+    labelled = len(cell.ids) - values["n_unlabelled"]
+    bad = int((cell.label == 1).sum())
+    return (
+        f"Flow: {len(cell.ids)} records, {labelled} with a label ({bad} incomplete), {labelled - values['n_unscored']} of them scored; "
+        f"{values['n']} in the figures ({values['n_incomplete']} incomplete)."
+    )
 
 
 def _number(value: Any, digits: int) -> str:

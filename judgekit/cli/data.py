@@ -149,7 +149,12 @@ def fetch(name: str, file: str | None, origin: str | None, again: bool, as_json:
     told = cache_folder() / card.name / ".licence-shown"
     if not told.exists():
         click.echo(f"{card.spec.title}\nlicence: {card.spec.licence}\ncite: {card.spec.citation}", err=True)
-    paths = get(card, file=file, origin=origin, again=again, progress=_Progress(card.name))
+    # One call a file, so that progress names it; a wrong --file, or --from with several files, is for `fetch` itself to refuse.
+    several = file is None and origin is None and len(card.spec.source) > 1
+    paths = []
+    for name_of_file in [item.file for item in card.spec.source] if several else [file]:
+        progress = _Progress(name_of_file or card.name)
+        paths += get(card, file=name_of_file, origin=origin, again=again, progress=progress)
     told.parent.mkdir(parents=True, exist_ok=True)
     told.write_text("The licence and the citation were printed.\n", encoding="utf-8")
     if as_json:
@@ -161,21 +166,23 @@ def fetch(name: str, file: str | None, origin: str | None, again: bool, as_json:
 
 
 class _Progress:
-    """Bytes so far on one line of stderr, when a person watches."""
+    """Bytes so far: on one line of stderr when a person watches, else a line a quarter (in a log)."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.shown = -1
 
     def __call__(self, done: int, total: int | None) -> None:
-        if not sys.stderr.isatty():
+        watched = sys.stderr.isatty()
+        fine = done * 100 // total if total else done >> 20
+        step = fine if watched else fine // 25 * 25
+        if step == self.shown:
             return
-        step = done * 100 // total if total else done >> 20
-        if step != self.shown:
-            self.shown = step
-            share = f"{step:3d} % of {total / 1e6:.1f} MB" if total else f"{done / 1e6:.1f} MB"
-            sys.stderr.write(f"\r{self.name}: {share} " + ("\n" if done == total else ""))
-            sys.stderr.flush()
+        self.shown = step
+        share = f"{step:3d} % of {total / 1e6:.1f} MB" if total else f"{done / 1e6:.1f} MB"
+        start, end = ("\r" if watched else ""), (" " if watched and done != total else "\n")
+        sys.stderr.write(f"{start}{self.name}: {share}{end}")
+        sys.stderr.flush()
 
 
 @data.command()

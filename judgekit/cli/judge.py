@@ -157,6 +157,15 @@ def show_plan(plan: Any, as_json: bool) -> None:
 
 def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
     """What a command left behind: one object, or a table with where the run is and what to type next."""
+    resume = {
+        "budget": "stopped before the call that would have passed the budget; the same command with a larger --max-cost goes on",
+        "interrupted": "interrupted; the same command goes on where it stopped",
+    }.get(outcome.stopped or "")
+    if outcome.error is not None:
+        click.echo(f"judgekit: {outcome.error}", err=True)
+        resume = "stopped by the provider; what was done is kept, and the same command goes on"
+    if resume is not None:
+        click.echo(resume, err=True)
     if as_json:
         click.echo(json.dumps(outcome.to_dict(), ensure_ascii=False, allow_nan=False))
         return
@@ -176,17 +185,9 @@ def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
         f"\nthis command: {outcome.calls} calls, {outcome.reused} reused, {money(outcome.cost)}; the run so far: {money(outcome.cost_total)}"
     )
     click.echo(f"run: {outcome.run}")
-    resume = {
-        "budget": "stopped before the call that would have passed the budget; the same command with a larger --max-cost goes on",
-        "interrupted": "interrupted; the same command goes on where it stopped",
-    }.get(outcome.stopped or "")
-    if outcome.error is not None:
-        click.echo(f"judgekit: {outcome.error}", err=True)
-        resume = "stopped by the provider; what was done is kept, and the same command goes on"
-    if resume is not None:
-        click.echo(resume, err=True)
-    else:
-        again = "the same command tries error, invalid and skipped again; " if outcome.unscored else ""
+    if not outcome.stopped and outcome.error is None:
+        retried = [name for name in ("error", "invalid", "skipped") if name in outcome.unscored]
+        again = f"the same command tries {' and '.join(retried)} again; " if retried else ""
         click.echo(f"next: {again}{then or f'judgekit triage {outcome.run} --recall 0.9'}")
 
 

@@ -103,7 +103,10 @@ def new(name: str, like: str | None, out: Path | None, as_json: bool) -> None:
     if like is None:
         text = starter(name)
     else:
-        text = re.sub(r"(?m)^rubric:.*$", f"rubric: {name}", read_utf8(rubric_path(like)), count=1)
+        text = read_utf8(rubric_path(like)).removeprefix(
+            "# yaml-language-server: $schema=../docs/schema/rubric.schema.json\n#\n"
+        )
+        text = re.sub(r"(?m)^rubric:.*$", f"rubric: {name}", text, count=1)
     path = out or Path(f"{name}.yaml")
     try:
         with path.open("x", encoding="utf-8") as file:

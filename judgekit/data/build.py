@@ -29,7 +29,8 @@ RECORD_FIELDS = (
     "inputs",
     "meta",
 )
-LABEL_COLUMNS = ("construct", "rater", "complete", "score", "severity", "value", "rationale")
+LABEL_COLUMNS = ("construct", "rater", "complete", "score", "severity", "rationale")
+_SAID = ("complete", "score", "severity", "rationale")
 _NESTED = ("criteria", "options", "labels", "inputs", "meta")
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
@@ -94,6 +95,9 @@ def split_columns(row: Row, file: str | None) -> dict[str, Any]:
                 label[column] = _label_cell(column, cell, file, row.line, textual=row.textual)
         else:
             meta[column] = cell
+    if label and not any(name in label for name in _SAID):
+        meta |= label  # a rater who said nothing made no label, and the column is kept
+        label = {}
     if meta:
         value["meta"] = {**meta, **(value.get("meta") or {})}
     if label:

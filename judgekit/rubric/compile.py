@@ -303,18 +303,20 @@ class CompiledRubric:
 
     def _turns(self, examples: Sequence[Example]) -> list[dict[str, str]]:
         turns: list[dict[str, str]] = []
-        for example in examples:
-            for criteria, reply in self._replies(example):
+        for i, example in enumerate(examples, 1):
+            for criteria, reply in self._replies(example, i):
                 turns.append({"role": "user", "content": self._user(example.record, criteria)})
                 turns.append({"role": "assistant", "content": reply})
         return turns
 
-    def _replies(self, example: Example) -> list[tuple[list[Criterion] | None, str]]:
+    def _replies(self, example: Example, number: int) -> list[tuple[list[Criterion] | None, str]]:
         record = example.record
         if missing := self.missing_inputs(record):
+            place = None if isinstance(self.spec.examples, RetrieveSpec) else self.spec.where.get(f"examples[{number}]")
             raise RubricError(
                 f"the example {record.id!r} lacks {', '.join(missing)}",
-                file=None if self.path is None else str(self.path),
+                file=place.file if place is not None else None if self.path is None else str(self.path),
+                line=None if place is None else place.line,
                 field="examples",
                 mend="give it every required input",
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import sys
 from datetime import UTC, datetime
@@ -12,7 +13,12 @@ from typing import IO
 
 from judgekit.errors import InputError
 
-__all__ = ["WriterLock"]
+__all__ = ["WriterLock", "without_secrets"]
+
+
+def without_secrets(word: str) -> str:
+    """A word of the command line as a run may keep it: user and password in an address are struck out."""
+    return re.sub(r"://[^/@\s]+@", "://***@", word)
 
 
 class WriterLock:
@@ -36,7 +42,7 @@ class WriterLock:
             "pid": os.getpid(),
             "host": socket.gethostname(),
             "since": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command": " ".join(sys.argv)[:300],
+            "command": " ".join(map(without_secrets, sys.argv))[:300],
         }
         self._file.write(json.dumps(about))
         self._file.flush()

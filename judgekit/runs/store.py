@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from judgekit.errors import DataError
 from judgekit.records import Criterion, Label, Record, content_hash
-from judgekit.runs.lock import WriterLock
+from judgekit.runs.lock import WriterLock, without_secrets
 from judgekit.runs.model import SERVED, CallRow, Judgement, Measured, RubricRow
 from judgekit.runs.reader import Run, open_run
 from judgekit.runs.schema import guard, open_reader, open_writer
@@ -374,7 +374,8 @@ class RunStore:
         """Log that a command starts; returns its number for `end_command`."""
         with self.transaction() as con:
             cursor = con.execute(
-                "INSERT INTO commands (argv, version, started) VALUES (?, ?, ?)", (encode(argv), version, now())
+                "INSERT INTO commands (argv, version, started) VALUES (?, ?, ?)",
+                (encode([without_secrets(word) for word in argv]), version, now()),
             )
             return int(cursor.lastrowid or 0)
 

@@ -108,15 +108,17 @@ def additive(
         return Estimate(value, n=n, clusters=groups, level=level)
     if groups < 2:
         return Estimate(value, n=n, clusters=groups, level=level, interval_reason="one cluster has no spread")
+    # Clusters with equal sums are interchangeable: drawing how often each kind comes is the same resampling, with fewer columns.
+    kinds, times = np.unique(flat, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
     drawn = np.empty(replicates)
-    step = max(1, 4_000_000 // max(groups, flat.shape[1]))
-    share = np.full(groups, 1 / groups)
+    step = max(1, 4_000_000 // max(len(kinds), flat.shape[1]))
+    share = times / groups
     for start in range(0, replicates, step):
         size = min(step, replicates - start)
         weights = rng.multinomial(groups, share, size=size).astype(np.float64)
         with np.errstate(all="ignore"):
-            drawn[start : start + size] = function((weights @ flat).reshape(size, *sums.shape[1:]))
+            drawn[start : start + size] = function((weights @ kinds).reshape(size, *sums.shape[1:]))
     fine = drawn[np.isfinite(drawn)]
     undefined = replicates - fine.size
     head = {"n": n, "clusters": groups, "level": level, "replicates": replicates, "undefined": undefined}

@@ -157,8 +157,10 @@ def point_at(
     return _point(curve, index, weights is not None, threshold=float(threshold))
 
 
-def with_unscored(point: Point, unscored_incomplete: int, unscored_complete: int) -> tuple[float | None, float | None]:
-    """(recall_all, workload_all): the same threshold, with every unscored answer read by the clinician."""
+def with_unscored(
+    point: Point, unscored_incomplete: float, unscored_complete: float
+) -> tuple[float | None, float | None]:
+    """(recall_all, workload_all): the same threshold, with every unscored answer read by the clinician; counts, or sums of weights."""
     if point.caught is None or point.flagged is None:
         return None, None
     extra = unscored_incomplete + unscored_complete

@@ -62,12 +62,19 @@ def sign_flip(differences: Any, *, replicates: int = 10_000, seed: int = 0) -> P
     if n < 60 and 2**n <= replicates:
         count = _enumerated(scaled, observed)
         return Permutation(count / 2**n, observed, n, 2**n, exact=True)
+    # Equal sizes flip alike: the sum of m signs is 2 Bin(m, 1/2) - m, so that coarse scores need one draw a size, not a question.
+    sizes, times = np.unique(np.abs(scaled[scaled != 0]), return_counts=True)
     rng = np.random.default_rng(seed)
-    count, step = 0, max(1, 2_000_000 // n)
+    count, step = 0, max(1, 2_000_000 // sizes.size)
+    coarse = sizes.size <= n / 2
     for start in range(0, replicates, step):
         size = min(step, replicates - start)
-        signs = rng.integers(0, 2, size=(size, n), dtype=np.int8)
-        count += _as_extreme((2.0 * signs - 1.0) @ scaled, observed)
+        if coarse:
+            flips = 2.0 * rng.binomial(times, 0.5, size=(size, sizes.size)) - times
+            count += _as_extreme(flips @ sizes, observed)
+        else:
+            signs = rng.integers(0, 2, size=(size, n), dtype=np.int8)
+            count += _as_extreme((2.0 * signs - 1.0) @ scaled, observed)
     return Permutation((count + 1) / (replicates + 1), observed, n, replicates)
 
 

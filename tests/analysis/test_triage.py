@@ -139,8 +139,24 @@ def test_sampling_probabilities_correct_it(tmp_path: Path) -> None:
     assert (fair["auc_low"], fair["mann_whitney_p"], fair["recall_loco"]) == (None, None, None)
     # AUC by weights: incomplete 60 at 1, 30 at 2; complete 40 at 1, 870 at 2: (60 (870 + 20) + 30 * 435) / (90 * 910)
     assert fair["auc"] == pytest.approx((60 * 890 + 30 * 435) / (90 * 910))
+    # a column of that name cannot be overlooked
+    named = table(tmp_path / "n.csv", label, [1] * 100 + [2] * 90, sampling_probability=[1] * 100 + [0.1] * 90)
+    with pytest.raises(StatisticsError, match="--sampling-probability sampling_probability"):
+        triage(named)
     with pytest.raises(DataError, match=r"s\.csv:2: p"):
         triage(table(tmp_path / "s.csv", [1, 0], [1, 2], p=[0, 1]), sampling_probability="p")
+
+
+def test_sampling_from_all_thousand_answers(tmp_path: Path) -> None:
+    # the same with all 1,000 rows there: 810 have no label, and two of the labelled ones no score
+    label = [1] * 60 + [0] * 40 + [1] * 3 + [0] * 87 + [""] * 810
+    score = [1] * 98 + ["", ""] + [2] * 900
+    path = table(tmp_path / "s.csv", label, score, p=[1] * 100 + [0.1] * 900)
+    row = triage(path, recall="0.6", sampling_probability="p").to_json()["rows"][0]
+    assert (row["threshold"], row["recall"]) == (1.0, pytest.approx(2 / 3))
+    assert (row["n_unlabelled"], row["n_unscored"]) == (810, 2)
+    assert row["workload_all"] == pytest.approx(100 / 1000)
+    assert row["workload"] == pytest.approx(98 / 998)
 
 
 def test_the_judge_as_rater_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from judgekit.analysis.triage import triage
 from judgekit.cli.app import main
-from judgekit.errors import StatisticsError
+from judgekit.errors import StatisticsError, UsageError
 from judgekit.records import Criterion, Label, Record
 from judgekit.runs.model import Judgement, RubricRow
 from judgekit.runs.store import RunStore, open_run
@@ -197,6 +197,32 @@ def test_strata_by_a_field_of_meta(make: Callable[..., Path]) -> None:
     ]
     with pytest.raises(StatisticsError, match="no record has the field"):
         triage(run, by="nope")
+
+
+def test_records_not_judged_are_counted(make: Callable[..., Path]) -> None:
+    run = make([labelled("a", True), labelled("b", False), labelled("c", True)], [judged("a", 1.0), judged("b", 2.0)])
+    found = triage(run)
+    assert found.to_json()["rows"][0]["n"] == 2
+    assert "1 of 3 records of d that openai/gpt-5-mini has not judged" in found.text()
+
+
+def test_sampling_probabilities_in_meta(make: Callable[..., Path]) -> None:
+    rows = [("a", 1, 1, 1), ("b", 0, 1, 1), ("c", 1, 2, 0.5), ("d", 0, 2, 0.5)]
+    records = [labelled(n, bool(y), meta={"p": p}) for n, y, _, p in rows]
+    run = make(records, [judged(n, float(s)) for n, _, s, _ in rows])
+    # at score 1: one of 1 + 2 incomplete
+    assert triage(run, threshold=1, sampling_probability="p").to_json()["rows"][0]["recall"] == pytest.approx(1 / 3)
+    with pytest.raises(StatisticsError, match="no sampling probability"):
+        triage(run, sampling_probability="q")
+
+
+def test_words_that_a_source_would_not_heed_are_refused(make: Callable[..., Path], tmp_path: Path) -> None:
+    run = make([labelled("a", True), labelled("b", False)], [judged("a", 1.0), judged("b", 2.0)])
+    with pytest.raises(UsageError, match="--cluster says nothing about a run"):
+        triage(run, cluster="question")
+    (tmp_path / "t.csv").write_text("incomplete,score\n1,1\n0,2\n", "utf-8")
+    with pytest.raises(UsageError, match="--rubric says nothing about a table"):
+        triage(tmp_path / "t.csv", rubric="x")
 
 
 def test_filters_and_empty_runs(make: Callable[..., Path], tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def test_fetch_prints_licence_and_citation_once(capsys: pytest.CaptureFixture[st
     assert code == 0
     assert "licence: MIT" in err
     assert "Manes" in err
+    assert "100 %" in err
     assert Path(out.strip()).read_bytes() == mine.read_bytes()
     code, _, err = run(capsys, *args)
     assert code == 0

@@ -64,6 +64,8 @@ def test_new_from_a_library_rubric(capsys: pytest.CaptureFixture[str]) -> None:
     code, body = run_json(capsys, "lint", "mine.yaml")
     assert (code, body["findings"]) == (0, [])
     assert run(capsys, "new", "Not A Name")[0] == 1
+    # The library's line for editors points into the checkout, and would be a broken link here.
+    assert not Path("mine.yaml").read_text("utf-8").startswith("# yaml-language-server")
 
 
 def test_lint_prints_file_and_line_and_exits_1_on_errors(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -204,6 +204,13 @@ fields: {id: id, response: response, reference: golden}
     ]
 
 
+def test_filters_take_as_false_what_jmespath_does(tmp_path: Path) -> None:
+    values = [0, 1, "0", "", None, False, True, [], {}, [0]]
+    data = rows(tmp_path, *({"id": f"r{index}", "v": value} for index, value in enumerate(values)))
+    mine = card(tmp_path, "where: [{keep: v, because: no}]\nfields: {id: id}\n")
+    assert [values[int(record.id[1:])] for record in load_records(data, card=mine)] == [0, 1, "0", True, [0]]
+
+
 def test_rows_are_exploded_and_see_the_row_around_them(tmp_path: Path) -> None:
     body = """rows: answers
 fields: {id: "join('/', [_row.q, model])", question: _row.q, response: text}

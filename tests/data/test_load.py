@@ -163,6 +163,13 @@ def test_a_table_maps_record_columns_label_columns_and_dots_and_keeps_the_rest(t
     )
 
 
+def test_a_rater_who_said_nothing_makes_no_label_and_loses_no_column(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "id,rater,complete,value\n1,r1,,7\n2,r1,no,8\n")
+    first, second = load_records(path)
+    assert (first.labels, first.meta) == ((), {"rater": "r1", "value": "7"})
+    assert (second.labels, second.meta) == ((Label(rater="r1", complete=False),), {"value": "8"})
+
+
 def test_json_lists_gzip_and_limits(tmp_path: Path) -> None:
     path = write(tmp_path, "set.json", '[\n  {"id": "a"},\n\n  {"id": "b"}, {"id": "c"}\n]\n')
     assert [record.id for record in load_records(path)] == ["a", "b", "c"]

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +20,8 @@ from judgekit.data import load_records
 from judgekit.errors import InputError, ProviderError, UsageError
 from tests.judging.judged import by_item, records, score, write_rubric
 from tests.judging.provider import Provider, Say
+
+ROOT = Path(__file__).resolve().parents[2]
 
 WRITER = """
 rubric: answerer
@@ -90,6 +98,39 @@ def test_what_ends_the_work_is_raised_after_the_rest_was_kept(provider: Provider
         go(samples=0)
     with pytest.raises(TypeError):
         go(nonsense=1)
+
+
+def test_ctrl_c_in_a_notebook_drains_and_keeps_what_was_done(provider: Provider, tmp_path: Path) -> None:
+    # Started without judgekit's own signal handling: the loop runs in a thread, the main thread gets KeyboardInterrupt.
+    provider.script = Say(score(3), delay=0.3)
+    code = """
+        import asyncio, sys
+        import judgekit
+        from tests.judging.judged import records
+
+        async def notebook():
+            judgekit.judge(records(40), rubric=sys.argv[1], model="openai/fake", api_base=sys.argv[2], out=sys.argv[3], concurrency=2)
+
+        loop = asyncio.new_event_loop()
+        try:
+            loop.run_until_complete(notebook())
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    rubric = write_rubric(tmp_path / "rubrics")
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), str(rubric), provider.base, str(tmp_path / "run")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    until = time.monotonic() + 40
+    while provider.count < 4 and time.monotonic() < until:
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert out == "interrupted\n", err
+    run = judgekit.open_run(tmp_path / "run")
+    assert len(run.judgements) == provider.count < 40
+    assert run.commands.outcome.tolist() == ["interrupted"]
 
 
 # answers

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
+import subprocess
+import sys
 import time
 from email.utils import formatdate
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +21,7 @@ from judgekit.judging.types import JudgeSpec, RateLimited, Transient
 from tests.judging.models import MESSAGES, SAMPLING, SCHEMA, Verdict, good, judge_once
 from tests.judging.provider import Provider, Say
 
+ROOT = Path(__file__).resolve().parents[2]
 ESSAY = "# Review\n\nThe answer is *mostly* complete. I would give it a high score."
 
 
@@ -400,3 +405,19 @@ def test_nothing_is_printed(provider: Provider, capfd: pytest.CaptureFixture[str
         asyncio.run(open_client(JudgeSpec("nonsense/x")).__aenter__())
     out, err = capfd.readouterr()
     assert (out, err) == ("", "")
+
+
+def test_no_file_of_the_working_folder_changes_where_we_send_and_no_price_list_is_fetched(tmp_path: Path) -> None:
+    program = (
+        "import sys, os, dotenv, socket\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "dotenv.load_dotenv = lambda *a, **k: print('a .env file was read')\n"
+        "socket.getaddrinfo = lambda *a, **k: print('the network was asked')\n"
+        "from judgekit.judging.client import open_client\n"
+        "from judgekit.judging.types import JudgeSpec\n"
+        "print(open_client(JudgeSpec('anthropic/claude-sonnet-4-5')).price(1000000, 0))\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LITELLM")}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=100)
+    assert done.stdout == "3.0\n", done.stderr
+    assert done.stderr == ""

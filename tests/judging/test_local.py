@@ -29,7 +29,6 @@ ASKS = [
     [{"role": "system", "content": SYSTEM}, {"role": "user", "content": f"Question: {question} Answer: {answer}"}]
     for question, answer in (
         ("May I take ibuprofen in pregnancy?", "Yes, ibuprofen is fine."),
-        ("My chest hurts and my arm is numb.", "Rest, and drink some water."),
         ("How long is a cold contagious?", "Mostly in the first days; wash your hands."),
     )
 ]
@@ -83,25 +82,27 @@ def test_the_endpoint_is_weights_and_engine_and_needs_neither_network_nor_start(
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.usefixtures("weights")
 def test_the_same_command_twice_gives_the_same_verdicts() -> None:
-    once = converse(*ASKS, max_chars=60)
+    once = converse(*ASKS, max_chars=40)
     # another server, another order: nothing that was asked before may show through
-    twice = converse(*reversed(ASKS), max_chars=60)
+    twice = converse(*reversed(ASKS), max_chars=40)
     assert [reply.text for reply in once] == [reply.text for reply in reversed(twice)]
     for reply in once:
         assert reply.status == "ok"
         assert reply.verdict is not None
         assert 1 <= reply.verdict["score"] <= 5
-        assert len(reply.verdict["explanation"]) <= 60, "the grammar holds the length"
+        assert len(reply.verdict["explanation"]) <= 40, "the grammar holds the length"
         assert reply.effective["mode"] == "json_schema"
         assert (reply.cost, bool(reply.tokens_in), bool(reply.tokens_out)) == (0.0, True, True)
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.usefixtures("weights")
 def test_samples_differ_and_each_repeats() -> None:
-    warm = {"temperature": 1.0, "max_tokens": 24}
+    warm = {"temperature": 1.0, "max_tokens": 12}
     once = converse(ASKS[0], sampling=warm, samples=(0, 1), writer=True)
     twice = converse(ASKS[0], sampling=warm, samples=(1, 0), writer=True)
     assert once[0].text == twice[1].text
@@ -110,6 +111,7 @@ def test_samples_differ_and_each_repeats() -> None:
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.usefixtures("weights")
 def test_a_prompt_past_the_context_is_an_error_and_never_cut() -> None:
     (reply,) = converse([{"role": "user", "content": "word " * 9000}])
@@ -119,6 +121,7 @@ def test_a_prompt_past_the_context_is_an_error_and_never_cut() -> None:
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.usefixtures("weights")
 def test_the_server_listens_on_this_machine_only_and_is_gone_afterwards() -> None:
     async def go() -> str:
@@ -137,6 +140,7 @@ def test_the_server_listens_on_this_machine_only_and_is_gone_afterwards() -> Non
 
 
 @pytest.mark.local_model
+@pytest.mark.timeout(300)  # a second or two a reply when idle, many times that on a busy machine
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX here")
 @pytest.mark.usefixtures("weights")
 def test_ctrl_c_in_the_middle_of_a_reply_ends_the_process_at_once() -> None:

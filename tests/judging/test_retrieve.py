@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,10 +90,28 @@ def test_the_examples_are_shown_and_a_changed_pool_is_another_wording(
     assert len(run.latest()) == 1
 
 
+def test_embeddings_that_are_not_there_are_named_with_the_way_out(
+    rubric: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "judgekit.metrics.models", None)  # what an import of an absent module finds
+    write_rubric(rubric.parent, SHOWN.replace("using: tfidf", "using: minilm"))
+    with pytest.raises(MissingDependency, match="using: tfidf"):
+        Retriever(load_rubric(str(rubric)))
+
+
+def test_embeddings_find_what_shares_no_word(rubric: Path) -> None:
+    models = pytest.importorskip("judgekit.metrics.models")
+    try:
+        models.encoder()
+    except MissingDependency as error:
+        pytest.skip(str(error))
+    write_rubric(rubric.parent, SHOWN.replace("using: tfidf", "using: minilm"))
+    assert names(Retriever(load_rubric(str(rubric))), "our toddler is burning up, 40 degrees")[0] == "fever"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "error", "says"),
     [
-        ("using: tfidf", "using: minilm", MissingDependency, "using: tfidf"),
         ("from: pool.jsonl", "from: nowhere", RubricError, "no data set 'nowhere'"),
         ("{kind: shown}", "{kind: none}", RubricError, "no record"),
         ("labels[0].value", "response", RubricError, "does not allow"),

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
-from judgekit.data import RecordSet
+from judgekit.data import RecordSet, load_records
 from judgekit.errors import BudgetError, InputError, ProviderError
 from judgekit.records import Criterion, Label, Record
+from judgekit.registry import library_files
+from judgekit.rubric import load_rubric
+from judgekit.rubric.spec import RetrieveSpec
 from judgekit.runs.store import RunStore, open_run
 from tests.judging.judged import CASE, CHECKLIST, MINI, by_item, go, item, records, score, write_rubric
 from tests.judging.provider import Provider, Say
@@ -409,3 +412,36 @@ def test_memory_stays_flat_units_are_made_as_they_are_needed() -> None:
         ("0", 0, "r2"),
         ("0", 1, "r1"),
     ]
+
+
+def _fill(schema: dict[str, Any]) -> Any:
+    """Some value that a schema allows."""
+    if "enum" in schema:
+        return schema["enum"][-1]
+    if schema["type"] == "object":
+        return {name: _fill(inner) for name, inner in schema["properties"].items()}
+    if schema["type"] == "array":
+        return [_fill(schema["items"])] * 3
+    return {"boolean": True, "number": 1, "integer": 1, "string": "some words"}[schema["type"]]
+
+
+@pytest.mark.parametrize("name", sorted(library_files("rubrics", ".yaml")))
+def test_every_rubric_that_ships_runs_scores_and_resumes(provider: Provider, tmp_path: Path, name: str) -> None:
+    compiled = load_rubric(name)
+    if isinstance(compiled.spec.examples, RetrieveSpec):
+        pytest.skip(f"{name} retrieves from {compiled.spec.examples.source}, which must be fetched first")
+    provider.script = lambda body, n: (
+        json.dumps(_fill(body["response_format"]["json_schema"]["schema"]))
+        if "response_format" in body
+        else "Some words."
+    )
+    data = load_records("planted-omissions", limit=2)
+    path = library_files("rubrics", ".yaml")[name]
+    outcome = go(provider, path, data, tmp_path / "run")
+    assert outcome.judgements == 2
+    assert set(outcome.unscored) <= {"skipped"}, "a record may lack an input; nothing else may go wrong"
+    again = go(provider, path, data, tmp_path / "run")
+    assert (again.calls, again.reused) == (0, outcome.calls + outcome.reused)
+    frame = open_run(tmp_path / "run").judgements
+    if compiled.spec.score is not None and outcome.ok:
+        assert all(raw is not None for raw in frame.raw)

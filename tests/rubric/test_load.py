@@ -233,6 +233,11 @@ def test_names_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         load_rubric("mine")
 
 
+def test_an_example_without_an_input_is_named_by_its_line() -> None:
+    caught = error(SMALL + 'examples:\n  - {record: {question: q}, verdict: {explanation: "e", score: 2}}\n')
+    assert (caught.line, "lacks response" in str(caught)) == (32, True)
+
+
 # extends
 
 CHILD = """\

@@ -228,6 +228,15 @@ def test_rubrics_checklists_studies_and_commands_come_back(tmp_path: Path) -> No
     assert run.study("s", "stability") == {"x": [1, None]}
 
 
+def test_a_password_in_an_address_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = ["judgekit", "judge", "--api-base", "https://me:hunter2@host/v1"]
+    monkeypatch.setattr(sys, "argv", argv)
+    with RunStore(tmp_path / "run") as store:
+        store.begin_command(argv, "0.1")
+        assert "hunter2" not in (tmp_path / "run" / "run.lock").read_text("utf-8")
+    assert open_run(tmp_path / "run").commands.argv[0][-1] == "https://***@host/v1"
+
+
 # kills, readers, writers
 
 

@@ -77,3 +77,19 @@ def test_nothing_to_permute() -> None:
     assert sign_flip([0, 0]).p is None
     assert shuffle([], [1.0]).reason == "a group is empty"
     assert shuffle([1.0, 1.0], [1.0]).reason == "all values are equal"
+
+
+def test_coarse_differences_are_drawn_by_size() -> None:
+    # 40 questions, four distinct sizes: too many to enumerate, so drawn; against the exact distribution by convolution.
+    rng = np.random.default_rng(2)
+    values = rng.integers(-2, 4, 40).astype(float)
+    sums = {0.0: 1.0}
+    for size in np.abs(values):
+        step: dict[float, float] = {}
+        for total, p in sums.items():
+            for sign in (-size, size):
+                step[total + sign] = step.get(total + sign, 0.0) + p / 2
+        sums = step
+    exact = sum(p for total, p in sums.items() if abs(total) >= abs(values.sum()) - 1e-9)
+    drawn = sign_flip(values, replicates=20_000)
+    assert drawn.p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
