@@ -23,7 +23,7 @@ def list_(as_json: bool) -> None:
     """Every metric, what it measures, and whether it can run here."""
     from judgekit.metrics.base import available
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, kind in available().items():
         ready, why = _ready(kind())
         rows.append({"name": name, "summary": kind.summary, "source": kind.source, "ready": ready, "missing": why})
