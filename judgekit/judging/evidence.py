@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODEL",
+    "TUNED",
     "evidence_judgement",
     "evidence_map",
     "evidence_verdict",
