@@ -51,7 +51,8 @@ def compare(
     sample : the column of repeated samples, for the spread of a group's mean over them (decoding noise only).
     by : columns that split the comparison; each combination is compared on its own and joins the family.
     baseline : compare this group with each other one, as baseline minus other; by default every pair, first minus second.
-    design : ``paired`` by unit, ``independent`` (Welch), or ``auto``: paired where two groups share two units or more.
+    design : ``paired`` by unit, ``independent`` (Welch), or ``auto``: paired where two groups share two units and at least
+        half of the smaller group's, so that pairing never throws most of the data away.
     family : number of comparisons looked at, when more than are shown here.
     unscored_as : count unscored rows as this number. For reproducing a convention only; it is stamped on the result.
     permutations : B of the permutation test; enumerated when 2^n <= B.
@@ -67,6 +68,8 @@ def compare(
     values = [value] if isinstance(value, str) else list(value)
     if design not in DESIGNS:
         raise InputError(f"{design!r} is no design", field="design", mend=f"one of {', '.join(DESIGNS)}")
+    if group in by or len({*by}) < len(by) or len({*values}) < len(values):
+        raise InputError("a column is named twice", file=file, field="by", mend="name each of group, by and value once")
     work = prepared(frame, values, group, unit, sample, by, unscored_as, missing, file)
     names = list(dict.fromkeys(work["group"]))
     if baseline is not None and baseline not in names:
@@ -106,6 +109,10 @@ def compare(
     )  # fmt: skip
 
 
+def _sizes(row: dict[str, Any]) -> str:
+    return str(row["n"]) if row["design"] == "paired" else f"{row['n']} + {row['n_b']}"
+
+
 _GROUP_COLUMNS = [
     Column("group"), Column("n_units", "units"), Column("n_rows", "rows"), Column("n_unscored", "unscored"),
     Column("mean", "mean [95 %]", interval("mean"), whole=True), Column("sd", "sd", number()),
@@ -116,7 +123,7 @@ _ANOVA_COLUMNS = [
     Column("eta_squared", "eta2", number()), Column("n", "values"), Column("groups"),
 ]  # fmt: skip
 _PAIR_COLUMNS = [
-    Column("a"), Column("b"), Column("n", "units", None), Column("difference", "a - b", interval("difference", signed=True), whole=True),
+    Column("a"), Column("b"), Column("n", "units", _sizes, whole=True), Column("difference", "a - b", interval("difference", signed=True), whole=True),
     Column("t", "t", number(2)), Column("p", "p", pvalue), Column("p_bonferroni", "Bonferroni", pvalue),
     Column("p_holm", "Holm", pvalue), Column("p_permutation", "permuted", pvalue),
     Column("dz", "d_z", interval("dz", 2, signed=True), whole=True, optional=True), Column("d", "d", interval("d", 2, signed=True), whole=True),
@@ -240,7 +247,8 @@ def _pair(wide: pd.DataFrame, a: str, b: str, options: dict[str, Any], file: str
             f"{a} and {b} share no unit, so that they cannot be paired", file=file, mend="--design independent"
         )
     boot = {"replicates": options["replicates"], "seed": options["seed"]}
-    if design == "paired" or (design == "auto" and len(both) >= 2):
+    fewest = int(min(wide[a].notna().sum(), wide[b].notna().sum()))
+    if design == "paired" or (design == "auto" and len(both) >= 2 and 2 * len(both) >= fewest):
         x, y = both[a].to_numpy(), both[b].to_numpy()
         test = paired(x, y, level=options["level"], **boot)
         permuted = sign_flip(x - y, replicates=options["permutations"], seed=options["seed"])
@@ -299,7 +307,7 @@ def _notes(
         notes.append("intervals over samples show decoding noise only: other questions would move the means further")
     if any(row["design"] == "welch" for row in pairs):
         notes.append(
-            "groups without common units: group and question are confounded, and the tests cannot tell them apart"
+            "groups with few or no common units: group and question are confounded, and the tests cannot tell them apart"
         )
     lost = sum(max(0, max(row["n"], row["n_b"]) - row["n_common"]) for row in pairs if row["design"] == "paired")
     if lost:

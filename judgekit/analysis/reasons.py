@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from judgekit.analysis.ratings import wrote_it
 from judgekit.analysis.result import Column, Result, Table, interval, share, signature
 from judgekit.errors import DataError, InputError, StatisticsError
 from judgekit.runs.model import SCORED
@@ -109,6 +110,9 @@ def make_pairs(
 def _pair(
     row: Any, label: Any, record: Any, said: str | None, kinds: Sequence[str], left: Counter[str]
 ) -> dict[str, Any] | None:
+    if wrote_it(label.rater, row.judge):
+        left["labels that the judge's own model wrote"] += 1
+        return None
     if label.complete is None:
         left["labels without a verdict"] += 1
         return None
@@ -305,6 +309,14 @@ def _modes(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> list[dict[
 def _hand(
     rows: Sequence[dict[str, Any]], hand: Sequence[dict[str, Any]], boot: dict[str, Any], file: str | None
 ) -> list[dict[str, Any]]:
+    seen: dict[Any, Any] = {}
+    for row in hand:
+        if row.get("id") in seen:
+            raise DataError(
+                f"the pair {row.get('id')!r} is labelled twice", file=file, line=row.get("__line__"), field="id",
+                mend="keep one row a pair",
+            )  # fmt: skip
+        seen[row.get("id")] = row
     out = []
     for field, levels in (("alignment", list(ALIGNMENT)), ("mode", list(MODES))):
         said = {row["id"]: row for row in rows if row[field] is not None}

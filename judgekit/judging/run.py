@@ -116,7 +116,7 @@ class _Work:
         modelled = [*self.specs, *self.evidence]
         wanted = total(sets, rubrics, modelled, options.samples) + sum(replay.total for replay in self.replays)
         self.progress = Progress(wanted, quiet=quiet)
-        self.caller = Caller(store, stop, self.budget, self.progress, options.reasks)
+        self.caller = Caller(store, stop, self.budget, self.progress)
         self.checklists = Checklists(store, self.caller, writers, self.retrievers)
 
     async def run(self) -> Outcome:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judgekit.analysis.agree import Ratings, agree, correlations, parse_levels
-from judgekit.analysis.agree_source import agree_source
+from judgekit.analysis.agree_source import agree_source, correlation_matrix
 from judgekit.errors import DataError, InputError, StatisticsError, UsageError
 from judgekit.records import Criterion, Label, Record
 from tests.analysis.conftest import Build, judged
@@ -49,7 +49,7 @@ def test_kqa_agreement_from_the_table(shared_data: Path) -> None:
         near("Krippendorff's alpha, ordinal", "krippendorff_alpha_ordinal_C_N_E")
         near("Fleiss' kappa", "fleiss_kappa")
         near("mean pairwise kappa", "mean_pairwise_kappa")
-        near("all raters say the same", "unanimous_fraction")
+        near("all who rated say the same", "unanimous_fraction")
         assert [row["with_majority_of_all"] for row in found["raters"].rows] == pytest.approx(
             expected["annotator_vs_majority_accuracy"], abs=1e-9
         )
@@ -250,10 +250,12 @@ def test_judges_are_correlated_per_rubric(build: Build) -> None:
         + [judged(f"r{i}", raw=3.0, judge="m/three") for i in range(20)],
     )
     rows = agree_source(run, **QUICK)["correlations"].rows
-    assert [(row["a"], row["b"], row["n"]) for row in rows] == [
-        ("m/one", "m/three", 20), ("m/one", "m/two", 20), ("m/three", "m/two", 20),
-    ] or len(rows) == 3  # fmt: skip
+    assert [row["n"] for row in rows] == [20, 20, 20]
     by = {frozenset((row["a"], row["b"])): row for row in rows}
+    names, square = correlation_matrix(rows)
+    i, j = names.index("m/one"), names.index("m/two")
+    assert square[i][j] == square[j][i] == by[frozenset(("m/one", "m/two"))]["pearson"]
+    assert square[i][i] is None
     assert by[frozenset(("m/one", "m/two"))]["pearson"] == pytest.approx(np.corrcoef(one, two)[0, 1])
     assert by[frozenset(("m/one", "m/three"))]["pearson"] is None
     assert by[frozenset(("m/one", "m/three"))]["reason"] == "one side does not vary"
@@ -262,3 +264,22 @@ def test_judges_are_correlated_per_rubric(build: Build) -> None:
 def test_correlations_leave_unscored_out() -> None:
     (row,) = correlations({"a": [1.0, 2.0, None, 4.0, 3.0], "b": [2.0, 1.0, 3.0, None, 4.0]}, None, replicates=0)
     assert row["n"] == 3
+
+
+def test_healthbench_ceiling_beside_the_judge(shared_data: Path) -> None:
+    """Two to four of many anonymous physicians a criterion: pooled, with the recorded judge beside them."""
+    file = shared_data / "healthbench_meta_labels.jsonl"
+    found = agree_source(file, card="healthbench", judge=["judge_met"], **QUICK)
+    items = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    pairs = [(a, b) for item in items for i, a in enumerate(item["physician_met"]) for b in item["physician_met"][:i]]
+    rows = {row["statistic"]: row for row in found["ceiling"].rows}
+    assert rows["percent"]["human"] == pytest.approx(np.mean([a == b for a, b in pairs]))
+    assert rows["percent"]["comparisons"] == 2 * len(pairs)
+    assert {row["left_out"] for row in found["ceiling"].rows} == {"each in turn"}
+    assert rows["balanced_f1"]["machine"] is not None
+    overall = {row["statistic"]: row for row in found["overall"].rows}
+    same = np.mean([len(set(item["physician_met"])) == 1 for item in items])
+    assert overall["all who rated say the same"]["value"] == pytest.approx(same)
+    assert "pooled" in found.text()
+    with pytest.raises(InputError, match="holds no 'nobody'"):
+        agree_source(file, card="healthbench", judge=["nobody"])

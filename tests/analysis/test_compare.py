@@ -200,3 +200,28 @@ def test_strata_of_shares_and_means(build: Build) -> None:
     assert both["interaction"].rows[0]["p"] is None  # no variance at all
     with pytest.raises(UsageError, match="named twice"):
         strata_source(run, by=["model", "model"])
+
+
+def test_prompts_are_compared_and_averaged_models_are_named(build: Build) -> None:
+    prompts = [
+        Record(id=f"{m}{w}{q}", question=f"question {q}", response="x", meta={"model": m, "writer": w})
+        for m in "AB" for w in ("answer-rag", "answer-zero-shot") for q in range(3)
+    ]  # fmt: skip
+    run = build(
+        prompts, [judged(r.id, raw=3.0 + (r.meta["writer"] == "answer-rag") + (r.id[-1] == "1")) for r in prompts]
+    )
+    found = compare_source(run, what="prompt", baseline="answer-rag", **QUICK)
+    (row,) = found["pairs"].rows
+    assert (row["b"], row["difference"], row["n"], row["degenerate"]) == ("answer-zero-shot", 1.0, 3, True)
+    assert "answers of 2 different models are averaged" in found.text()
+    apart = compare_source(run, what="prompt", by=["model"], **QUICK)
+    assert len(apart["pairs"].rows) == 2
+    assert "averaged: keep them apart" not in apart.text()
+
+
+def test_a_few_common_questions_do_not_throw_the_others_away() -> None:
+    rows = [("A", f"q{i}", i % 3) for i in range(20)] + [("B", f"q{i}", i % 2) for i in range(18, 38)]
+    (row,) = compare(frame(rows), value="v", group="model", unit="q", **QUICK)["pairs"].rows
+    assert (row["design"], row["n"], row["n_b"], row["n_common"]) == ("welch", 20, 20, 2)
+    (row,) = compare(frame(rows), value="v", group="model", unit="q", design="paired", **QUICK)["pairs"].rows
+    assert (row["design"], row["n"]) == ("paired", 2)

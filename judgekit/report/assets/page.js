@@ -1,0 +1,104 @@
+"use strict";
+(function () {
+  const $ = (id) => document.getElementById(id);
+  const read = (id) => { const at = $(id); return at ? JSON.parse(at.textContent) : null; };
+
+  // theme: system, light, dark
+  const theme = $("theme");
+  const kinds = ["system", "light", "dark"];
+  let kind = "system";
+  try { kind = localStorage.getItem("judgekit-theme") || "system"; } catch (e) { /* a page from disk may have no storage */ }
+  function paint() {
+    if (!kinds.includes(kind)) kind = "system";
+    if (kind === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = kind;
+    theme.textContent = "Theme: " + kind;
+  }
+  theme.hidden = false;
+  theme.addEventListener("click", () => {
+    kind = kinds[(kinds.indexOf(kind) + 1) % kinds.length];
+    try { localStorage.setItem("judgekit-theme", kind); } catch (e) { /* as above */ }
+    paint();
+  });
+  paint();
+
+  // Percentages are rounded half to even in whole numbers, as judgekit.report.model.share does.
+  function share(part, whole, digits) {
+    if (part === null || !whole) return "–";
+    const scale = 10n ** BigInt(digits), top = BigInt(part) * 100n * scale, bottom = BigInt(whole);
+    let quotient = top / bottom;
+    const rest = 2n * (top % bottom);
+    if (rest > bottom || (rest === bottom && quotient % 2n)) quotient += 1n;
+    if (digits === 0) return quotient + " %";
+    return quotient / scale + "." + String(quotient % scale).padStart(digits, "0") + " %";
+  }
+  const fixed = (value, digits) => (value === null || !isFinite(value) ? "–" : value.toFixed(digits));
+  window.judgekitShare = share;
+
+  // the slider
+  const data = read("slider-data");
+  if (data) {
+    const range = $("slider-recall"), pick = $("slider-row");
+    let exact = data.target;
+    const place = (id, x, y) => {
+      const mark = $(id);
+      if (!mark) return;
+      const box = { left: 52, top: 14, side: 330 };
+      mark.setAttribute("transform", `translate(${box.left + box.side * x} ${box.top + box.side * (1 - y)})`);
+    };
+    const put = (key, text) => { const at = $("slider-" + key); if (at.textContent !== text) at.textContent = text; };
+    function point(row, num, den) {
+      let at = 0;
+      while (BigInt(row.c[at]) * BigInt(den) < BigInt(num) * BigInt(row.p)) at += 1;
+      return at;
+    }
+    function move() {
+      const index = Number(pick.value), row = data.rows[index];
+      const [num, den] = exact;
+      const at = point(row, num, den), caught = row.c[at], alarms = row.f[at];
+      const flagged = caught + alarms, n = row.p + row.q, missed = row.p - caught, lost = row.lost[0] + row.lost[1];
+      put("target", den === 1000 || 1000 % den === 0 ? share(num, den, 1).replace(".0 %", " %") : (100 * num / den).toPrecision(6).replace(/0+$/, "") + " %");
+      put("threshold", row.sign + " " + row.t[at]);
+      put("workload", `${share(flagged, n, 1)} (${flagged} of ${n})`);
+      put("workload_all", share(flagged + lost, n + lost, 1));
+      put("recall", `${share(caught, row.p, 1)} (${caught} of ${row.p})`);
+      put("missed", String(missed));
+      put("precision", share(caught, flagged, 1));
+      put("false_alarms_per_catch", fixed(caught ? alarms / caught : null, 2));
+      put("specificity", share(row.q - alarms, row.q, 1));
+      put("wss", fixed((caught * n - flagged * row.p) / (row.p * n), 3));
+      const ends = row.risk[at];
+      put("unread_risk", share(missed, n - flagged, 1) + (ends ? ` (${(100 * ends[0]).toFixed(1)} % to ${(100 * ends[1]).toFixed(1)} %)` : ""));
+      range.setAttribute("aria-valuetext", $("slider-target").textContent);
+      for (const mark of document.querySelectorAll("[id^='roc-mark-'],[id^='roc-2-mark-'],[id^='workload-mark-'],[id^='workload-2-mark-']")) mark.classList.toggle("dim", !mark.id.endsWith("-" + index));
+      for (const line of document.querySelectorAll("path[data-row]")) line.classList.toggle("dim", data.rows.length > 1 && line.dataset.row !== String(index));
+      for (const name of ["roc", "roc-2", "roc-3"]) place(`${name}-mark-${index}`, alarms / row.q, caught / row.p);
+      for (const name of ["workload", "workload-2", "workload-3"]) {
+        place(`${name}-mark-${index}`, caught / row.p, flagged / n);
+        const target = $(name + "-target");
+        if (target) target.setAttribute("transform", `translate(${330 * (num / den - data.target[0] / data.target[1])} 0)`);
+      }
+    }
+    range.addEventListener("input", () => { exact = [Number(range.value), 1000]; move(); });
+    pick.addEventListener("change", move);
+    $("slider-reset").addEventListener("click", () => { exact = data.target; range.value = data.value; move(); });
+    document.querySelector("#slider .controls").hidden = false;
+    move();
+  }
+
+  // contents: the section in view
+  if ("IntersectionObserver" in window) {
+    const links = new Map([...document.querySelectorAll(".contents a")].map((a) => [a.getAttribute("href").slice(1), a]));
+    const seen = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        if (!entry.isIntersecting) continue;
+        for (const link of links.values()) link.removeAttribute("aria-current");
+        const link = links.get(entry.target.id);
+        if (link) link.setAttribute("aria-current", "true");
+      }
+    }, { rootMargin: "-10% 0px -75% 0px" });
+    for (const section of document.querySelectorAll("section")) seen.observe(section);
+  }
+  if (matchMedia("(max-width:900px)").matches) document.querySelector(".contents details").open = false;
+  addEventListener("beforeprint", () => { for (const each of document.querySelectorAll("figure details")) each.dataset.was = each.open; });
+})();

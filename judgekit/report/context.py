@@ -1,0 +1,118 @@
+"""What every panel may read: the run's tables, the triage of its rows, and what the person asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from judgekit.errors import JudgekitError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from judgekit.analysis.triage import Triage
+    from judgekit.analysis.triage_row import Row
+    from judgekit.runs.reader import Run
+
+__all__ = ["Context"]
+
+
+@dataclass(frozen=True)
+class Context:
+    """A run and the recall target (an exact decimal); everything else is computed once, when a panel first asks.
+
+    `reasons` is another run that holds the pairs of `judgekit reasons`, or None: then this run is looked at.
+    """
+
+    run: Run
+    recall: str = "0.9"
+    title: str | None = None
+    reasons: Run | None = None
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Judgements of each rubric's wording in use."""
+        return self.run.latest()
+
+    @cached_property
+    def records(self) -> pd.DataFrame:
+        return self.run.records
+
+    @cached_property
+    def labels(self) -> pd.DataFrame:
+        return self.run.labels
+
+    @cached_property
+    def rubrics(self) -> pd.DataFrame:
+        return self.run.rubrics
+
+    @cached_property
+    def measurements(self) -> pd.DataFrame:
+        return self.run.measurements
+
+    @cached_property
+    def _triage(self) -> Triage | str:
+        from judgekit.analysis.triage import triage
+
+        try:
+            return triage(self.run, self.recall)
+        except JudgekitError as error:
+            if error.kind == "usage":
+                raise
+            return str(error)
+
+    @property
+    def triage(self) -> Triage | None:
+        """Operating points of every data set, rubric, judge and rater; None with `problem` where it was refused."""
+        return None if isinstance(self._triage, str) else self._triage
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no triage."""
+        return self._triage if isinstance(self._triage, str) else None
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return () if self.triage is None else self.triage.operating_points
+
+    @property
+    def drawable(self) -> list[Row]:
+        """Rows with both classes, so that a curve exists."""
+        return [row for row in self.rows if row.curve is not None and row.auc.value is not None]
+
+    @property
+    def signature(self) -> str:
+        return "" if self.triage is None else self.triage.signature
+
+    def no_curve(self) -> str:
+        """Why no row has a curve, in one line."""
+        if self.problem is not None:
+            return self.problem
+        if not self.rows:
+            return "no rubric of this run gives a score"
+        reasons = list(dict.fromkeys(str(row.refused or row.auc.reason or row.point.reason) for row in self.rows))
+        return "; ".join(reasons[:3])
+
+    def name(self, row: Row) -> str:
+        """A row's name without the parts that all rows share."""
+        parts = ("dataset", "rubric", "judge", "rater")
+        shown = [
+            str(getattr(row.cell, part))
+            for part in parts
+            if getattr(row.cell, part)
+            and (part in ("rubric", "judge") or len({getattr(other.cell, part) for other in self.rows}) > 1)
+        ]
+        return " · ".join(shown) or row.name
+
+    def raters(self) -> dict[str, Any]:
+        """Names of raters and joins by construct."""
+        from judgekit.data.labels import is_join
+
+        found: dict[str, Any] = {}
+        for row in self.labels.itertuples(index=False):
+            kind = found.setdefault(str(row.construct), {"raters": {}, "joins": {}})
+            name = "not named" if row.rater is None else str(row.rater)
+            side = "joins" if row.rater is not None and is_join(row) else "raters"
+            kind[side][name] = kind[side].get(name, 0) + 1
+        return found

@@ -1,0 +1,178 @@
+"""What a panel hands to the page: headings, figures with their data, tables, notes and widgets; no HTML but drawn SVG."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup
+
+from judgekit.data.cells import safe_cell
+
+__all__ = ["Block", "Figure", "Grid", "LeftOut", "Notes", "Panel", "Says", "Widget", "number", "percent", "share"]
+
+NONE = "–"
+
+
+def number(value: Any, digits: int = 2) -> str:
+    """A float with `digits` decimals; None, NaN and infinities are a dash."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return NONE
+    return f"{value:.{digits}f}"
+
+
+def share(part: float | None, whole: float | None, digits: int = 1) -> str:
+    """`part` of `whole` as a percentage, rounded half to even in whole numbers; the page's script rounds alike.
+
+    None, or a `whole` of 0, is a dash. Sums of weights are rounded as floats.
+    """
+    if part is None or not whole:
+        return NONE
+    if part != int(part) or whole != int(whole):
+        return f"{100 * part / whole:.{digits}f} %"
+    scale = 10**digits
+    top, bottom = int(part) * 100 * scale, int(whole)
+    quotient, rest = divmod(top, bottom)
+    if 2 * rest > bottom or (2 * rest == bottom and quotient % 2):
+        quotient += 1
+    head, tail = divmod(quotient, scale)
+    return f"{head}.{tail:0{digits}d} %" if digits else f"{head} %"
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share in [0, 1] as a percentage; None is a dash."""
+    return NONE if value is None or not math.isfinite(value) else f"{100 * value:.{digits}f} %"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: `rows` hold what is downloaded (numbers, text, None), `shown` the same cells as people read them.
+
+    `most` rows are printed on the page; the download always has all. `heads` counts leading columns that name a row.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    shown: Sequence[Sequence[str]] | None = None
+    notes: Sequence[str] = ()
+    signature: str | None = None
+    most: int = 200
+    heads: int = 1
+
+    @property
+    def printed(self) -> list[list[str]]:
+        cells = self.shown if self.shown is not None else self.rows
+        return [[_cell(value) for value in row] for row in cells[: self.most]]
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers only, and are set to the right."""
+        return [
+            bool(self.rows)
+            and all(isinstance(row[i], int | float) or row[i] is None for row in self.rows)
+            and any(row[i] is not None for row in self.rows)
+            for i in range(len(self.columns))
+        ]
+
+    @property
+    def csv(self) -> str:
+        """CSV that no spreadsheet computes; None is an empty cell."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        writer.writerow([safe_cell(str(name)) for name in self.columns])
+        for row in self.rows:
+            writer.writerow([_plain(value) for value in row])
+        return out.getvalue()
+
+    @property
+    def href(self) -> str:
+        """The CSV as a data address, so that a click saves it without a script."""
+        body = b64encode(b"\xef\xbb\xbf" + self.csv.encode("utf-8", "backslashreplace")).decode()
+        return f"data:text/csv;charset=utf-8;base64,{body}"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with what it says in words, its denominators (`caption`), its data and its signature."""
+
+    name: str
+    title: str
+    svg: Markup
+    says: str
+    caption: str
+    data: Grid
+    signature: str
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Says:
+    """A paragraph; `tone` is plain, good, warn or bad, and `mark` the word that stands for it."""
+
+    text: str
+    tone: str = "plain"
+    mark: str | None = None
+    head: str | None = None
+
+
+@dataclass(frozen=True)
+class Notes:
+    """A list of remarks; folded away when `title` is given."""
+
+    items: Sequence[str]
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class Widget:
+    """A part with a template of its own, ``widget_KIND.html.j2``, and its data as JSON-ready values."""
+
+    kind: str
+    data: dict[str, Any]
+
+
+Block = Figure | Grid | Says | Notes | Widget
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One section of the page."""
+
+    lead: str
+    blocks: Sequence[Block] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Why a panel is not there, in one line."""
+
+    reason: str
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return NONE if not math.isfinite(value) else f"{value:.4g}"
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    if value is None:
+        return ""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else ("" if math.isnan(value) else str(value))
+    return value if isinstance(value, int) else safe_cell(str(value))

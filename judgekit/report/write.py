@@ -1,0 +1,154 @@
+"""Writes the report: one HTML file that needs no network, its text escaped, its scripts and styles named by hash."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from base64 import b64encode
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from judgekit import __version__
+from judgekit.errors import InputError
+from judgekit.report.context import Context
+from judgekit.report.model import LeftOut, Panel
+from judgekit.runs.reader import Run, open_run
+
+__all__ = ["Section", "render_page", "sections", "write_report", "write_text"]
+
+HERE = Path(__file__).parent
+KINDS = ("Figure", "Grid", "Says", "Notes", "Widget")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A panel in its place: `panel` is what it shows, or why it is left out."""
+
+    name: str
+    title: str
+    order: float
+    panel: Panel | LeftOut
+
+
+def write_report(
+    run: str | Path | Run,
+    page: str | Path,
+    *,
+    recall: Any = "0.9",
+    title: str | None = None,
+    reasons: str | Path | Run | None = None,
+) -> Path:
+    """Write a run's report as one self-contained HTML file; returns its path.
+
+    Parameters
+    ----------
+    run : a run's folder, or an open run.
+    page : the file to write, whole or not at all.
+    recall : the share of incomplete answers to catch, in (0, 1], an exact decimal.
+    title : the page's heading; by default the data sets' names.
+    reasons : the run that judged the pairs of `judgekit reasons`, when it is another one.
+
+    Raises
+    ------
+    InputError : no run is there, or the file cannot be written. UsageError : the recall is no share.
+    """
+    context = make_context(run, recall=recall, title=title, reasons=reasons)
+    target = Path(page)
+    write_text(target, render_page(context))
+    return target
+
+
+def make_context(run: str | Path | Run, *, recall: Any = "0.9", title: str | None = None, reasons: Any = None) -> Context:
+    """The context of a report; UsageError when the recall is no share in (0, 1]."""
+    from judgekit.analysis.triage import make_choices
+
+    make_choices(recall)
+    opened = run if isinstance(run, Run) else open_run(run)
+    other = reasons if reasons is None or isinstance(reasons, Run) else open_run(reasons)
+    return Context(opened, str(recall), title, other)
+
+
+def sections(context: Context) -> list[Section]:
+    """Every panel of the package and of other packages, in order."""
+    from judgekit.registry import modules
+
+    found = []
+    for name, module in modules("judgekit.report.panels", "judgekit.panels").items():
+        found.append(Section(name.replace("_", "-"), module.TITLE, module.ORDER, module.build(context)))
+    return sorted(found, key=lambda section: (section.order, section.name))
+
+
+def render_page(context: Context) -> str:
+    """The page's HTML."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["island"] = island
+    environment.filters["kind"] = lambda block: type(block).__name__
+    found = sections(context)
+    style, script = ((HERE / "assets" / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    datasets = list(dict.fromkeys(context.records["dataset"]))
+    return environment.get_template("page.html.j2").render(
+        title=context.title or f"Judges on {', '.join(map(str, datasets)) or 'an empty run'}",
+        run=context.run.path.name,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        version=__version__,
+        shown=[section for section in found if isinstance(section.panel, Panel)],
+        left_out=[section for section in found if isinstance(section.panel, LeftOut)],
+        style=Markup(style),
+        script=Markup(script),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        facts=_facts(context, datasets),
+    )
+
+
+def island(value: Any) -> Markup:
+    """JSON that may stand in a data block of a page: no ``<``, ``>`` or ``&``, so that nothing in it ends the block; no NaN."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for mark, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
+        text = text.replace(mark, code)
+    return Markup(text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all, in UTF-8; what UTF-8 cannot hold is written as an escape."""
+    temporary: str | None = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise InputError(
+            f"the report cannot be written ({error.strerror or error})", file=str(path), mend="choose a folder that exists"
+        ) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + b64encode(sha256(text.encode("utf-8")).digest()).decode()
+
+
+def _facts(context: Context, datasets: list[str]) -> list[tuple[str, str]]:
+    frame = context.frame
+    count = len(context.records)
+    facts = [
+        ("Data", ", ".join(map(str, datasets)) or "none"),
+        ("Records", f"{count:,}"),
+        ("Rubrics", ", ".join(dict.fromkeys(map(str, frame["rubric"]))) or "none"),
+        ("Judges", ", ".join(dict.fromkeys(map(str, frame["judge"]))) or "none"),
+        ("Judgements", f"{len(frame):,}"),
+    ]
+    return facts
