@@ -54,9 +54,7 @@ class Svg:
         """Append an element; `cls` is its class, ``_`` in a name becomes ``-``, None leaves an attribute out."""
         inner = Markup("") if tip is None else Markup("<title>{}</title>").format(tip)
         inner += escape("" if text is None else text)
-        self._parts.append(
-            Markup("<{0}{1}>{2}</{0}>").format(Markup(tag), self._attributes(attributes), inner)
-        )
+        self._parts.append(Markup("<{0}{1}>{2}</{0}>").format(Markup(tag), self._attributes(attributes), inner))
 
     def open(self, tag: str, **attributes: Any) -> None:
         self._parts.append(Markup("<{}{}>").format(Markup(tag), self._attributes(attributes)))
@@ -70,9 +68,16 @@ class Svg:
     def text(self, x: float, y: float, text: str, cls: str = "", anchor: str = "start", **more: Any) -> None:
         self.add("text", text, x=x, y=y, cls=f"t {cls}".strip(), text_anchor=anchor, **more)
 
-    def mark(self, x: float, y: float, index: int, *, size: float = 5, tip: str | None = None, ident: str | None = None) -> None:
+    def mark(self, x: float, y: float, index: int, *, size: float = 5, tip: str | None = None, **more: Any) -> None:
         """The marker of a series at a point."""
-        self.add("path", d=marker(index, size), cls=f"mark c{index % SERIES}", transform=f"translate({fmt(x)} {fmt(y)})", tip=tip, id=ident)
+        self.add(
+            "path",
+            d=marker(index, size),
+            cls=f"mark c{index % SERIES}",
+            transform=f"translate({fmt(x)} {fmt(y)})",
+            tip=tip,
+            **more,
+        )
 
     def path(self, points: list[tuple[float, float]], cls: str, **more: Any) -> None:
         d = "M" + "L".join(f"{fmt(x)} {fmt(y)}" for x, y in points)

@@ -64,7 +64,9 @@ def write_report(
     return target
 
 
-def make_context(run: str | Path | Run, *, recall: Any = "0.9", title: str | None = None, reasons: Any = None) -> Context:
+def make_context(
+    run: str | Path | Run, *, recall: Any = "0.9", title: str | None = None, reasons: Any = None
+) -> Context:
     """The context of a report; UsageError when the recall is no share in (0, 1]."""
     from judgekit.analysis.triage import make_choices
 
@@ -94,7 +96,9 @@ def render_page(context: Context) -> str:
     environment.filters["island"] = island
     environment.filters["kind"] = lambda block: type(block).__name__
     found = sections(context)
-    style, script = ((HERE / "assets" / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    style, script, records = (
+        (HERE / "assets" / name).read_text("utf-8") for name in ("page.css", "page.js", "records.js")
+    )
     datasets = list(dict.fromkeys(context.records["dataset"]))
     return environment.get_template("page.html.j2").render(
         title=context.title or f"Judges on {', '.join(map(str, datasets)) or 'an empty run'}",
@@ -107,6 +111,8 @@ def render_page(context: Context) -> str:
         script=Markup(script),
         style_hash=_hash(style),
         script_hash=_hash(script),
+        records_script=Markup(records),
+        records_hash=_hash(records),
         facts=_facts(context, datasets),
     )
 
@@ -130,7 +136,9 @@ def write_text(path: Path, text: str) -> None:
         os.replace(temporary, path)
     except OSError as error:
         raise InputError(
-            f"the report cannot be written ({error.strerror or error})", file=str(path), mend="choose a folder that exists"
+            f"the report cannot be written ({error.strerror or error})",
+            file=str(path),
+            mend="choose a folder that exists",
         ) from error
     finally:
         if temporary is not None:

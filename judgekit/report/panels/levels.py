@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,9 +43,11 @@ def levels(row: Row) -> list[tuple[str, int, int, int]]:
     else:
         edges = np.linspace(found[0], found[-1], MOST_LEVELS - 1)
         where = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, edges.size - 2)
-        groups = [(f"{a:.3g} to {b:.3g}", scored & (where == i)) for i, (a, b) in enumerate(zip(edges, edges[1:], strict=False))]
+        groups = [(f"{a:.3g} to {b:.3g}", scored & (where == i)) for i, (a, b) in enumerate(pairwise(edges))]
     for name, here in [*groups, ("unscored", ~scored)]:
-        out.append((name, int((here & (label == 1)).sum()), int((here & (label == 0)).sum()), int((here & (label < 0)).sum())))
+        out.append(
+            (name, int((here & (label == 1)).sum()), int((here & (label == 0)).sum()), int((here & (label < 0)).sum()))
+        )
     return out
 
 
@@ -62,7 +65,9 @@ def _figure(context: Context, row: Row, number: int) -> Figure:
         rows.append(Bar(level, [float(v) for v in values], tips))
     said = "; ".join(f"score {level}: {bad} incomplete, {good} complete" for level, bad, good, _ in table)
     says = f"Scores by label. {said}."
-    svg = bars(name, f"Scores by label: {title}", says, groups, rows, "answers", classes=("bad", "good", "none"), width=460)
+    svg = bars(
+        name, f"Scores by label: {title}", says, groups, rows, "answers", classes=("bad", "good", "none"), width=460
+    )
     totals = [sum(entry[i] for entry in table) for i in (1, 2, 3)]
     grid = Grid(
         name, "Level by label", ["score", "incomplete", "complete", "no label"],

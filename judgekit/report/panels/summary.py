@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.report.model import NONE, Grid, LeftOut, Notes, Panel, Says, number, percent, share
+from judgekit.report.model import NONE, Grid, LeftOut, Notes, Panel, Says, number, percent, pvalue, share
 
 if TYPE_CHECKING:
     from judgekit.analysis.triage_row import Row
@@ -35,7 +35,11 @@ def sentence(row: Row) -> tuple[str, str, str]:
             only = "no answer is both scored and labelled" if m + n == 0 else (
                 "no answer is labelled incomplete" if m == 0 else "every answer is labelled incomplete")  # fmt: skip
             return "warn", "No verdict", f"Nothing can be said: {only} ({m} incomplete, {n} complete)."
-        return "warn", "No verdict", f"Fewer than ten answers in a class ({m} incomplete, {n} complete) carry no verdict. {span}"
+        return (
+            "warn",
+            "No verdict",
+            f"Fewer than ten answers in a class ({m} incomplete, {n} complete) carry no verdict. {span}",
+        )
     low, high = interval.low, interval.high
     if low is None or high is None:
         return "plain", "Interval undefined", f"{said} {span}"
@@ -59,7 +63,8 @@ def build(context: Context) -> Panel | LeftOut:
             Says(
                 f"{len(context.rows)} rows are shown, all that were looked at. The best of many flatters itself: choose one on "
                 "these records and confirm it on others, or ask for a certified threshold at a confidence divided by their number.",
-                "plain", "Best of many",
+                "plain",
+                "Best of many",
             )  # fmt: skip
         )
     blocks.append(_table(context))
@@ -103,7 +108,7 @@ def _table(context: Context) -> Grid:
         p = v["mann_whitney_p"]
         shown.append([
             context.name(row), str(v["n"]), str(v["n_incomplete"]), str(v["n_unscored"]), str(v["n_unlabelled"]), number(v["auc"], 3),
-            number(ends.low, 3), number(ends.high, 3), NONE if p is None else "< .0001" if p < 1e-4 else f"{p:.4f}", rule or NONE,
+            number(ends.low, 3), number(ends.high, 3), pvalue(p), rule or NONE,
             f"{share(point.caught, point.n_incomplete)} ({_of(point.caught, point.n_incomplete)})" if point.caught is not None else NONE,
             f"{share(point.flagged, point.n)} ({_of(point.flagged, point.n)})" if point.flagged is not None else NONE,
             percent(v["workload_all"]), percent(v["workload_random"]), percent(v["workload_perfect"]), percent(v["precision"]),
