@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from judgekit.judging.evidence import FEATURES, features, row_hash
+from judgekit.judging.evidence import CONFLICT_FACTOR, FEATURES, features, row_hash
 from judgekit.metrics.entity_f1 import found_in
 from judgekit.metrics.nli_rules import content_words
 from judgekit.metrics.semantic_similarity import embedded
@@ -50,8 +50,16 @@ def model() -> object:
     return make_pipeline(StandardScaler(), LogisticRegression(C=RIDGE))
 
 
-def crossed(x: np.ndarray, truth: np.ndarray, question: np.ndarray, divisions: int, seed: int = 0) -> tuple[float, float]:
-    """(AUC, AUC within questions) of the fitted map, from held-out folds."""
+def crossed(
+    x: np.ndarray,
+    truth: np.ndarray,
+    question: np.ndarray,
+    divisions: int,
+    seed: int = 0,
+    conflict: np.ndarray | None = None,
+) -> tuple[float, float]:
+    """(AUC, AUC within questions) of the fitted map, from held-out folds; where `conflict` is 1 the probability is multiplied by the factor."""
+    factor = np.ones(len(truth)) if conflict is None else np.where(conflict > 0, CONFLICT_FACTOR, 1.0)
     names = np.unique(question)
     totals, inner = [], []
     for division in range(divisions):
@@ -64,7 +72,7 @@ def crossed(x: np.ndarray, truth: np.ndarray, question: np.ndarray, divisions: i
             out = folds == at
             if len(set(truth[~out])) < 2 or not out.any():
                 continue
-            held[out] = model().fit(x[~out], truth[~out]).decision_function(x[out])  # type: ignore[attr-defined]
+            held[out] = model().fit(x[~out], truth[~out]).predict_proba(x[out])[:, 1] * factor[out]  # type: ignore[attr-defined]
             a, b = pairs_won(held[out], truth[out])
             won, count = won + a, count + b
         totals.append(won / count if count else np.nan)
@@ -72,7 +80,7 @@ def crossed(x: np.ndarray, truth: np.ndarray, question: np.ndarray, divisions: i
     return float(np.nanmean(totals)), float(np.nanmean(inner))
 
 
-def bootstrapped(x: np.ndarray, truth: np.ndarray, question: np.ndarray) -> tuple[float, float]:
+def bootstrapped(x: np.ndarray, truth: np.ndarray, question: np.ndarray, conflict: np.ndarray) -> tuple[float, float]:
     """95 % interval of the cross-fitted AUC: questions drawn with replacement, the whole procedure run on each draw.
 
     A question that is drawn twice counts as one question when folds are made, so that no claim trains its own twin.
@@ -81,7 +89,9 @@ def bootstrapped(x: np.ndarray, truth: np.ndarray, question: np.ndarray) -> tupl
     for _ in range(BOOTSTRAPS):
         rows = np.concatenate([np.flatnonzero(question == name) for name in rng.choice(names, len(names))])
         if len(set(truth[rows])) == 2:
-            found.append(crossed(x[rows], truth[rows], question[rows], 1, int(rng.integers(1 << 30)))[0])
+            found.append(
+                crossed(x[rows], truth[rows], question[rows], 1, int(rng.integers(1 << 30)), conflict[rows])[0]
+            )
     low, high = np.nanpercentile(found, [2.5, 97.5])
     return float(low), float(high)
 
@@ -100,7 +110,10 @@ def wrong_amount(claim: str) -> str | None:
 
 def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-    default = Path(os.environ.get("JUDGEKIT_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "kqa_claims.csv"
+    default = (
+        Path(os.environ.get("JUDGEKIT_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+        / "kqa_claims.csv"
+    )
     path = Path(arguments[0]) if arguments else default
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -112,7 +125,9 @@ def main() -> None:
         found: list = [None] * len(rows)  # type: ignore[type-arg]
         for ident in dict.fromkeys(row["id"] for row in rows):
             at = [i for i, row in enumerate(rows) if row["id"] == ident]
-            for i, item in zip(at, features(rows[at[0]]["response"], [claims[i] for i in at], rows[at[0]]["question"]), strict=True):
+            for i, item in zip(
+                at, features(rows[at[0]]["response"], [claims[i] for i in at], rows[at[0]]["question"]), strict=True
+            ):
                 found[i] = item
         return found
 
@@ -120,13 +135,28 @@ def main() -> None:
     alignment = np.array([item[0].alignment for item in found])
     sentence = np.array([item[0].sentence for item in found])
     conflict = np.array([item[1] for item in found])
-    texts = [text for row in rows for text in [row["claim"], *(row["response"][a:b] for a, b in sentences(row["response"]))]]
+    texts = [
+        text for row in rows for text in [row["claim"], *(row["response"][a:b] for a, b in sentences(row["response"]))]
+    ]
     vector = dict(zip(texts, (item[0] for item in embedded(texts, "all-MiniLM-L6-v2", "chunk")), strict=True))
-    cosine = np.array([max(float(vector[row["claim"]] @ vector[row["response"][a:b]]) for a, b in sentences(row["response"])) for row in rows])
-    overlap = np.array([np.mean([word in set(content_words(row["response"])) for word in content_words(row["claim"])] or [0]) for row in rows])
+    cosine = np.array(
+        [
+            max(float(vector[row["claim"]] @ vector[row["response"][a:b]]) for a, b in sentences(row["response"]))
+            for row in rows
+        ]
+    )
+    overlap = np.array(
+        [
+            np.mean([word in set(content_words(row["response"])) for word in content_words(row["claim"])] or [0])
+            for row in rows
+        ]
+    )
     concepts = []
     for row in rows:
-        mine, theirs = ([set(entity.concepts) for entity in side] for side in found_in([row["claim"], row["response"]], "gazetteer", False))
+        mine, theirs = (
+            [set(entity.concepts) for entity in side]
+            for side in found_in([row["claim"], row["response"]], "gazetteer", False)
+        )
         everything = set().union(*theirs) if theirs else set()
         concepts.append(np.mean([bool(ids & everything) for ids in mine if ids] or [0.5]))
     length = np.array([np.log(len(row["response"])) for row in rows])
@@ -142,29 +172,40 @@ def main() -> None:
         "length of the response": length,
     }.items():
         print(f"{name:44} {roc_auc_score(truth, values):6.3f} {within(values, truth, question):15.3f}")
-    print(f"conflict speaks {int(conflict.sum())} times, {int((conflict * truth).sum())} of them about an entailed claim")
+    print(
+        f"conflict speaks {int(conflict.sum())} times, {int((conflict * truth).sum())} of them about an entailed claim"
+    )
 
     print(f"\n{'cross-fitted by question':44} {'AUC':>6} {'within answers':>15}")
     columns = {"alignment": alignment, "conflict": conflict, "sentence": sentence, "cosine": cosine, "overlap": overlap, "concepts": np.array(concepts), "length": length}  # fmt: skip
+    halved = "alignment, halved by conflict"
     for names in (
-        ("alignment",), ("alignment", "conflict"), ("alignment", "conflict", "sentence"), ("alignment", "conflict", "cosine"),
-        ("alignment", "conflict", "overlap"), ("alignment", "conflict", "concepts"), ("alignment", "conflict", "length"), ("cosine", "overlap"),
+        ("alignment",), (halved,), ("alignment", "conflict"), (halved, "sentence"), (halved, "cosine"), (halved, "overlap"), (halved, "concepts"),
+        (halved, "length"), ("cosine", "overlap"),
     ):  # fmt: skip
-        auc, inner = crossed(np.column_stack([columns[name] for name in names]), truth, question, DIVISIONS)
-        print(f"{' + '.join(names):44} {auc:6.3f} {inner:15.3f}" + ("   <- the map" if names == FEATURES else ""))
+        veto = conflict if halved in names else None
+        matrix = np.column_stack([columns["alignment" if name == halved else name] for name in names])
+        auc, inner = crossed(matrix, truth, question, DIVISIONS, conflict=veto)
+        print(f"{' + '.join(names):44} {auc:6.3f} {inner:15.3f}" + ("   <- the map" if names == (halved,) else ""))
     x = np.column_stack([columns[name] for name in FEATURES])
-    low, high = bootstrapped(x, truth, question)
-    auc, inner = crossed(x, truth, question, DIVISIONS)
+    low, high = bootstrapped(x, truth, question, conflict)
+    auc, inner = crossed(x, truth, question, DIVISIONS, conflict=conflict)
     print(f"the map: {auc:.3f}, 95 % interval by question {low:.3f} to {high:.3f}")
 
     fitted = model().fit(x, truth)  # type: ignore[attr-defined]
     scaler, logistic = fitted[0], fitted[1]
-    p = fitted.predict_proba(x)[:, 1]
-    print(f"\nentailed claims spoiled, the map fitted on all rows: share called met, and AUC of the true ones against the spoiled ones")
+    factor = np.where(conflict > 0, CONFLICT_FACTOR, 1.0)
+    p = fitted.predict_proba(x)[:, 1] * factor
+    print(
+        "\nentailed claims spoiled, the map fitted on all rows: share called met, and AUC of the true ones against the spoiled ones"
+    )
     true = np.flatnonzero(truth)
     print(f"{'as they are':24} n {len(true):3}  met {np.mean(p[true] >= 0.5):.2f}")
     rng = np.random.default_rng(0)
-    swapped = [rows[int(rng.choice([j for j in range(len(rows)) if question[j] != question[i]]))]["claim"] for i in range(len(rows))]
+    swapped = [
+        rows[int(rng.choice([j for j in range(len(rows)) if question[j] != question[i]]))]["claim"]
+        for i in range(len(rows))
+    ]
     for name, claims in {
         "negated": [negated(row["claim"]) for row in rows],
         "wrong amount": [wrong_amount(row["claim"]) for row in rows],
@@ -172,10 +213,13 @@ def main() -> None:
     }.items():
         at = [i for i in true if claims[i] is not None]
         other = signals([claim or "x" for claim in claims])
-        q = fitted.predict_proba(np.array([[other[i][0].alignment, other[i][1]] for i in at]))[:, 1]
+        q = fitted.predict_proba(np.array([[other[i][0].alignment] for i in at]))[:, 1]
+        q = np.where([other[i][1] > 0 for i in at], CONFLICT_FACTOR, 1.0) * q
         auc_spoiled = roc_auc_score([1] * len(at) + [0] * len(at), [*p[at], *q])
         print(f"{name:24} n {len(at):3}  met {np.mean(q >= 0.5):.2f}  AUC {auc_spoiled:.3f}")
-    print(f"all claims: met called for {np.mean(p >= 0.5):.2f}, sensitivity {np.mean(p[truth] >= 0.5):.2f}, specificity {np.mean(p[~truth] < 0.5):.2f}")
+    print(
+        f"all claims: met called for {np.mean(p >= 0.5):.2f}, sensitivity {np.mean(p[truth] >= 0.5):.2f}, specificity {np.mean(p[~truth] < 0.5):.2f}"
+    )
 
     if "--write" in sys.argv:
         value = {
@@ -185,6 +229,7 @@ def main() -> None:
             "coefficients": [float(number) for number in logistic.coef_[0]],
             "intercept": float(logistic.intercept_[0]),
             "threshold": 0.5,
+            "conflict_factor": CONFLICT_FACTOR,
             "ridge": RIDGE,
             "data": {
                 "name": "K-QA claims, dev half", "claims": len(rows), "entailed": int(truth.sum()), "questions": len(set(question)),

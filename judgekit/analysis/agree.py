@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Ratings", "agree", "correlations", "parse_levels"]
 
+MANY = 12
+"""With more raters than this, pairs of them are not shown one by one: hundreds of anonymous raters make thousands of pairs."""
+
 
 @dataclass
 class Ratings:
@@ -94,7 +97,7 @@ def agree(ratings: Ratings, *, replicates: int = 2000, seed: int = 0, level: flo
     context = _Context(ratings, levels, declared, boot)
     tables = [
         Table("overall", f"All raters together, on {ratings.what}", _overall(codes, context), _OVERALL),
-        Table("raters", "Each rater", _each(codes, context), _EACH),
+        Table("raters", "Each rater", _each(codes, context), _EACH, shown=MANY),
         Table("pairs", "Raters with each other", _pairs(codes, codes, context), _PAIRS),
         Table("judges", "Judges with each rater", _pairs(judges, codes, context, crossed=True), _PAIRS),
         Table(
@@ -110,6 +113,8 @@ def agree(ratings: Ratings, *, replicates: int = 2000, seed: int = 0, level: flo
         notes.append("one rater only: nobody to agree with")
     if judges and len(codes) > 1:
         notes.append("alpha is no ceiling by itself: compare the judge with the left-out rater, on the same units")
+    if len(codes) > MANY:
+        notes.append(f"{len(codes)} raters: they are pooled, and pairs of them are not shown one by one")
     clusters = len(set(ratings.clusters)) if ratings.clusters is not None else len(ratings.units)
     if 0 < clusters < 10:
         notes.append(f"only {clusters} clusters: the intervals are rough")
@@ -213,24 +218,24 @@ def _overall(codes: dict[str, Any], context: _Context) -> list[dict[str, Any]]:
             found = no_number
         rows.append(_row("Krippendorff's alpha, interval", found))
     rows.append(_row("Fleiss' kappa", fleiss_kappa(matrix, n_levels=context.k, **common)))
-    full = matrix[(matrix >= 0).all(axis=1)]
-    alike = int((full == full[:, :1]).all(axis=1).sum())
-    value = alike / len(full) if len(full) else None
+    counts = np.stack([(matrix == code).sum(axis=1) for code in range(context.k)], axis=1)
+    several = counts[counts.sum(axis=1) >= 2]
+    alike = int((several.max(axis=1) == several.sum(axis=1)).sum()) if len(several) else 0
+    value = alike / len(several) if len(several) else None
     rows.append(
         {
-            "statistic": "all raters say the same", "value": value, "value_low": None, "value_high": None, "n": len(full),
-            "clusters": None, "reason": None if len(full) else "no unit was rated by all",
+            "statistic": "all who rated say the same", "value": value, "value_low": None, "value_high": None, "n": len(several),
+            "clusters": None, "reason": None if len(several) else "no unit has two ratings",
         }
     )  # fmt: skip
-    kappas = [
-        cohen_kappa(a, b, n_levels=context.k, replicates=0).value for a, b in combinations(list(codes.values()), 2)
-    ]
+    few = list(codes.values()) if len(codes) <= MANY else []
+    kappas = [cohen_kappa(a, b, n_levels=context.k, replicates=0).value for a, b in combinations(few, 2)]
     there = [value for value in kappas if value is not None]
     rows.append(
         {
             "statistic": "mean pairwise kappa", "value": sum(there) / len(there) if there else None, "value_low": None,
             "value_high": None, "n": len(there), "clusters": None,
-            "reason": None if there else "no two raters have a kappa",
+            "reason": None if there else "no two raters have a kappa" if few else f"more than {MANY} raters: see alpha",
         }
     )  # fmt: skip
     return rows
@@ -272,6 +277,8 @@ def _majority(matrix: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
 def _pairs(
     first: dict[str, Any], second: dict[str, Any], context: _Context, crossed: bool = False
 ) -> list[dict[str, Any]]:
+    if len(second) > MANY:
+        return []
     names = [(a, b) for a in first for b in second] if crossed else list(combinations(first, 2))
     rows = []
     for a, b in names:
@@ -310,7 +317,7 @@ def _ceilings(judges: dict[str, Any], codes: dict[str, Any], context: _Context) 
         for statistic in statistics:
             for found in human_ceiling(
                 matrix, said, n_levels=context.k, statistic=statistic, clusters=context.ratings.clusters,
-                each=len(names) <= 12, **context.boot,
+                each=len(names) <= MANY, **context.boot,
             ):  # fmt: skip
                 rows.append(
                     {

@@ -56,7 +56,7 @@ def agree_source(
         )
         related = _table_correlations(frame, judge, ratings, missing, file, common)
     else:
-        ratings = _records(source, card, names, scale, on, words, construct, missing)
+        ratings = _records(source, card, names, judge, scale, on, words, construct, missing)
     result = agree(ratings, **common)  # type: ignore[arg-type]
     if related:
         columns = [one for one in CORRELATION_COLUMNS if one.key in related[0] or one.whole]
@@ -71,11 +71,13 @@ def _list(text: str | Sequence[str] | None) -> list[str]:
 
 
 def _records(
-    source: Any, card: str | None, names: list[str], scale: list[Any] | None, on: str, words: list[str],
+    source: Any, card: str | None, names: list[str], judges: Sequence[str], scale: list[Any] | None, on: str, words: list[str],
     construct: str | None, missing: Sequence[str],
 ) -> Ratings:  # fmt: skip
     from judgekit.data import load_records
 
+    if isinstance(source, (str, Path)) and not Path(source).exists():
+        raise InputError("there is no such run, table or data", file=str(source), mend="check the path")
     if isinstance(source, (str, Path)) and Path(source).is_dir():
         raise InputError("this folder holds no run", file=str(source), mend="name a run's folder, a table, or records")
     try:
@@ -84,8 +86,16 @@ def _records(
         if card is None and error.mend is None:
             error.mend = "for a table name the raters' columns with --raters A,B; for records name a --card"
         raise
+    said: dict[str, dict[str, Any]] = {}
+    for name in judges:
+        said[name] = {record.id: record.meta.get(name) for record in records}
+        if all(value is None for value in said[name].values()):
+            fields = sorted({key for record in records for key in record.meta})
+            mend = f"it has {', '.join(fields) or 'nothing'}"
+            raise InputError(f"the records' meta holds no {name!r}", field="judge", mend=mend)
     return ratings_from_labels(
         label_rows(records, "records"),
+        said_by=said,
         on=on,
         construct=construct,
         raters=names,

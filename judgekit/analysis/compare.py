@@ -67,6 +67,8 @@ def compare(
     values = [value] if isinstance(value, str) else list(value)
     if design not in DESIGNS:
         raise InputError(f"{design!r} is no design", field="design", mend=f"one of {', '.join(DESIGNS)}")
+    if group in by or len({*by}) < len(by) or len({*values}) < len(values):
+        raise InputError("a column is named twice", file=file, field="by", mend="name each of group, by and value once")
     work = prepared(frame, values, group, unit, sample, by, unscored_as, missing, file)
     names = list(dict.fromkeys(work["group"]))
     if baseline is not None and baseline not in names:
@@ -106,6 +108,10 @@ def compare(
     )  # fmt: skip
 
 
+def _sizes(row: dict[str, Any]) -> str:
+    return str(row["n"]) if row["design"] == "paired" else f"{row['n']} + {row['n_b']}"
+
+
 _GROUP_COLUMNS = [
     Column("group"), Column("n_units", "units"), Column("n_rows", "rows"), Column("n_unscored", "unscored"),
     Column("mean", "mean [95 %]", interval("mean"), whole=True), Column("sd", "sd", number()),
@@ -116,7 +122,7 @@ _ANOVA_COLUMNS = [
     Column("eta_squared", "eta2", number()), Column("n", "values"), Column("groups"),
 ]  # fmt: skip
 _PAIR_COLUMNS = [
-    Column("a"), Column("b"), Column("n", "units", None), Column("difference", "a - b", interval("difference", signed=True), whole=True),
+    Column("a"), Column("b"), Column("n", "units", _sizes, whole=True), Column("difference", "a - b", interval("difference", signed=True), whole=True),
     Column("t", "t", number(2)), Column("p", "p", pvalue), Column("p_bonferroni", "Bonferroni", pvalue),
     Column("p_holm", "Holm", pvalue), Column("p_permutation", "permuted", pvalue),
     Column("dz", "d_z", interval("dz", 2, signed=True), whole=True, optional=True), Column("d", "d", interval("d", 2, signed=True), whole=True),

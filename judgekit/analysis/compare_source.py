@@ -54,12 +54,11 @@ def compare_source(
             value=values,
             group=name,
             unit="unit",
-            sample="sample" if _repeats(frame) else None,
+            sample=_field(frame, sample) if sample else "sample" if _repeats(frame) else None,
             by=split,
             **options,
         )
-        found.notes += notes
-        return found
+        return _told(found, notes + _mixed(frame, {name, *split}, "by"))
     file = str(source)
     frame = filtered(read_table(source), where, file)
     return compare(
@@ -91,8 +90,7 @@ def strata_source(
         split += [one for one in within if one not in split]
         frame = filtered(frame, where, None)
         found = strata(frame, value=values, by=fields, unit="unit", pair=pair, within=split, **options)
-        found.notes += notes
-        return found
+        return _told(found, notes + _mixed(frame, {*fields, *split}, "within"))
     file = str(source)
     frame = filtered(read_table(source), where, file)
     if pair is not None:
@@ -113,13 +111,23 @@ def _run(
         frame, notations = measured_frame(run, metric)
         if not len(frame):
             raise InputError("the run holds no measurements", mend="judgekit measure DATA --metric M --out RUN")
-        return frame, ["dataset"], [f"measured: {', '.join(notations)}"]
+        asked = {text.split("(", 1)[0].strip() for text in metric}
+        shown = [text for text in notations if text.split("(", 1)[0] in asked]
+        return frame, ["dataset"], [f"measured: {', '.join(shown)}"]
     frame = run_frame(run, rubrics=rubric, judges=judge)
     if not len(frame):
         raise InputError("the run holds no judgements", mend="judgekit judge DATA --rubric R --model M --out RUN")
     left = frame.attrs.get("left_out", [])
     notes = [f"{item['n']} judgements of {item['rubric']} under an earlier version are left out" for item in left]
     return frame, ["dataset", "rubric", "judge"], notes
+
+
+def _told(found: Result, notes: list[str]) -> Result:
+    """With the run's notes; its units are questions, and the signature says so and what was measured."""
+    found.notes += notes
+    found.signature = found.signature.replace("|unit:unit", "|unit:question")
+    found.signature += "".join("|" + note.replace(": ", ":", 1) for note in notes if note.startswith("measured: "))
+    return found
 
 
 def metric_names(frame: pd.DataFrame, metric: Sequence[str]) -> list[str]:
@@ -135,6 +143,15 @@ def _field(frame: pd.DataFrame, name: str) -> str:
             return one
     have = [str(one) for one in frame.columns if not str(one).startswith("__")]
     raise InputError(f"the records do not say their {name}", field=name, mend=f"compare one of {', '.join(have)}")
+
+
+def _mixed(frame: pd.DataFrame, held: set[str], option: str) -> list[str]:
+    """A note for each field that decides an answer, differs, and is averaged over."""
+    return [
+        f"answers of {frame[name].nunique()} different {name}s are averaged: keep them apart with --{option} {name}"
+        for name in ("model", *PROMPTS)
+        if name in frame.columns and name not in held and frame[name].nunique() > 1
+    ]
 
 
 def _repeats(frame: pd.DataFrame) -> bool:

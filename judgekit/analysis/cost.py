@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from judgekit.analysis.ratings import wrote_it
 from judgekit.analysis.result import NONE, Column, Result, Table, interval, signature
 from judgekit.errors import InputError
 from judgekit.runs.model import SCORED
@@ -51,10 +52,12 @@ def cost(
     if len(spent) > 1:
         spent.append(_spent("all", calls))
     frame = run.latest()
-    truth, why = _truth(run, rater, construct)
+    labels = _labels(run, rater, construct)
+    known = {name: _truth(labels[labels["dataset"] == name], rater) for name in dict.fromkeys(frame["dataset"])}
+    whys = list(dict.fromkeys(why for _, why, _ in known.values() if why))
     keys = ["dataset", "rubric", "judge"]
     bought = [
-        dict(zip(keys, map(str, key), strict=True)) | _bought(part, truth, why, quality, {"replicates": replicates, "seed": seed})
+        dict(zip(keys, map(str, key), strict=True)) | _bought(part, *_fair(*known[key[0]], str(key[2])), quality, {"replicates": replicates, "seed": seed})
         for key, part in frame.groupby(keys, sort=False)
     ] if len(frame) else []  # fmt: skip
     for name in dict.fromkeys(row["dataset"] for row in bought):
@@ -71,8 +74,7 @@ def cost(
         notes.append(
             f"{n} judgements under earlier versions are left out of what was bought; their calls were paid all the same"
         )
-    if why and bought:
-        notes.append(why)
+    notes += whys if bought else []
     if any(row["n_calls_shared"] for row in bought):
         notes.append(
             "judgements that share a call (a checklist, a repeated text) each show its full price: `spent` counts it once"
@@ -147,37 +149,39 @@ def _bought(part: Any, truth: dict[Any, bool], why: str | None, quality: str, bo
     }  # fmt: skip
 
 
-def _truth(run: Any, rater: str | None, construct: str | None) -> tuple[dict[Any, bool], str | None]:
-    """Incomplete or not by data set and record, and why there is no such thing."""
+def _labels(run: Any, rater: str | None, construct: str | None) -> Any:
+    """Labels with a verdict, of the construct and rater that were asked for."""
     labels = run.labels
-    if construct is not None:
-        labels = labels[labels["construct"] == construct]
     labels = labels[labels["complete"].notna()]
-    if not len(labels):
-        return {}, "no record has a clinician's verdict: catches and quality are unknown"
+    for column, wanted in (("construct", construct), ("rater", rater)):
+        names = list(dict.fromkeys(labels[column]))
+        if wanted is not None and wanted not in names:
+            there = f"there are {', '.join(map(str, names))}" if names else "no record has a verdict"
+            raise InputError(f"no {column} is called {wanted!r}", field=column, mend=there)
+        if wanted is not None:
+            labels = labels[labels[column] == wanted]
+    return labels
+
+
+def _truth(labels: Any, rater: str | None) -> tuple[dict[Any, bool], str | None, str | None]:
+    """Incomplete or not by record of one data set, why there is no such thing, and whose labels these are."""
     names = list(dict.fromkeys(labels["rater"]))
-    if rater is not None:
-        if rater not in names:
-            raise InputError(
-                f"no rater is called {rater!r}", field="rater", mend=f"there are {', '.join(map(str, names))}"
-            )
-        chosen: Any = rater
-    else:
-        joins = [name for name in names if str(name).startswith("join:")]
-        people = [name for name in names if name not in joins]
-        if len(joins) == 1:
-            chosen = joins[0]
-        elif len(people) == 1:
-            chosen = people[0]
-        else:
-            return {}, f"{len(people)} raters and nothing says how to join them: name one with --rater"
+    joins = [name for name in names if str(name).startswith("join:")]
+    people = [name for name in names if name not in joins]
+    constructs = sorted(set(labels["construct"]))
+    if not names:
+        return {}, "no record has a clinician's verdict: catches and quality are unknown", None
+    if len(constructs) > 1:
+        return {}, f"labels of several constructs ({', '.join(constructs)}): name one with --construct", None
+    if rater is None and len(joins) != 1 and len(people) != 1:
+        return {}, f"{len(people)} raters and nothing says how to join them: name one with --rater", None
+    chosen = rater or (joins[0] if len(joins) == 1 else people[0])
     mine = labels[labels["rater"].map(lambda name: name == chosen)]
-    if mine["construct"].nunique() > 1:
-        return (
-            {},
-            f"labels of several constructs ({', '.join(sorted(set(mine['construct'])))}): name one with --construct",
-        )
-    return {(row.dataset, row.record_id): not row.complete for row in mine.itertuples()}, None
+    return {(row.dataset, row.record_id): not row.complete for row in mine.itertuples()}, None, chosen
+
+
+def _fair(truth: dict[Any, bool], why: str | None, rater: str | None, judge: str) -> tuple[dict[Any, bool], str | None]:
+    return ({}, "the judge's own model wrote the labels") if wrote_it(rater, judge) else (truth, why)
 
 
 def _by_record(scored: Any, truth: dict[Any, bool], column: str) -> tuple[list[bool], list[float], list[str]]:

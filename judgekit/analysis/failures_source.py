@@ -7,6 +7,7 @@ from typing import Any
 
 from judgekit.analysis.failures import failures, measured_frame, parse_threshold
 from judgekit.analysis.frames import filtered, is_run, read_table
+from judgekit.analysis.ratings import refuse_repeats
 from judgekit.analysis.result import Result
 from judgekit.analysis.weights import SCHEMES, parse_scheme, weight_schemes
 from judgekit.errors import InputError, UsageError
@@ -45,6 +46,9 @@ def failures_source(
     else:
         file = str(source)
         frame = read_table(source)
+        if unit is None:
+            refuse_repeats(frame, file, "unit")
+        unit = None if unit == "none" else unit
     frame = filtered(frame, where, file)
     if by is None and "model" in frame.columns and frame["model"].notna().all() and frame["model"].nunique() > 1:
         by = "model"

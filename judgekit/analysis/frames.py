@@ -43,6 +43,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
     from judgekit.data.source import read_rows
 
+    if not Path(path).exists():
+        raise InputError("there is no such run or table", file=str(path), mend="check the path")
     if Path(path).is_dir():
         raise InputError("this folder holds no run", file=str(path), mend="name a run's folder, or a table")
     rows = []

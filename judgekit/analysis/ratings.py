@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from judgekit.records import Record
 
-__all__ = ["QUESTION_COLUMNS", "label_rows", "ratings_from_labels", "ratings_from_table", "refuse_repeats"]
+__all__ = ["QUESTION_COLUMNS", "label_rows", "ratings_from_labels", "ratings_from_table", "refuse_repeats", "wrote_it"]
 
 QUESTION_COLUMNS = ("cluster", "question_id", "qid", "prompt_id", "stem", "question")
 """Columns that, when their values repeat, say that rows are not independent."""
@@ -24,7 +24,7 @@ ON = ("complete", "severity", "score", "value", "criteria")
 UNNAMED = "unnamed rater"
 
 
-def refuse_repeats(frame: pd.DataFrame, file: str | None) -> None:
+def refuse_repeats(frame: pd.DataFrame, file: str | None, option: str = "cluster") -> None:
     """Raise StatisticsError when a question repeats in a table and nobody named the cluster."""
     for name in QUESTION_COLUMNS:
         if name in frame.columns:
@@ -33,8 +33,8 @@ def refuse_repeats(frame: pd.DataFrame, file: str | None) -> None:
                 raise StatisticsError(
                     f"{repeats} rows repeat a {name}, so that rows are not independent",
                     file=file,
-                    field="cluster",
-                    mend=f"--cluster {name}; or --cluster none when they truly are",
+                    field=option,
+                    mend=f"--{option} {name}; or --{option} none when they truly are",
                 )
 
 
@@ -70,6 +70,11 @@ def ratings_from_table(
     )
 
 
+def wrote_it(rater: str | None, judge: str) -> bool:
+    """Whether a label's rater is the judge's own model, whatever its sampling: such a label cannot test the judge."""
+    return rater is not None and rater.startswith("model:") and rater[6:].split("(")[0] == judge.split("(")[0]
+
+
 def _said(value: Any, missing: Sequence[str]) -> Any:
     if value is None or (isinstance(value, float) and value != value):
         return None
@@ -99,6 +104,7 @@ def ratings_from_labels(
     levels: list[Any] | None = None,
     met: Sequence[str] = (),
     missing: Sequence[str] = (),
+    said_by: dict[str, dict[str, Any]] | None = None,
 ) -> Ratings:
     """Ratings of one data set from its label rows and, of a run, its judgement rows (the columns of `runs.reader`).
 
@@ -106,6 +112,7 @@ def ratings_from_labels(
     ----------
     on : ``complete`` (judges by their rubric's fixed threshold, the majority of their samples), ``severity``, ``score``,
         ``value`` (judges by `raw`), or ``criteria``: one unit a record and criterion.
+    said_by : further judges, each a map from record ids to what it said.
     met : with ``criteria``, words that mean met; ratings become yes (1) and no (0), and judges' `met` is compared with them.
 
     Raises
@@ -138,6 +145,11 @@ def ratings_from_labels(
             units.setdefault(key, row["cluster"])
             said[name][key] = _said(value, missing)
     machine, notes = _judged(judgements, units, on)
+    for name, values in (said_by or {}).items():
+        machine[name] = {
+            (record, None): int(value) if isinstance(value, bool) else _said(value, missing)
+            for record, value in values.items()
+        }
     if (
         machine
         and on == "criteria"
@@ -149,7 +161,7 @@ def ratings_from_labels(
             "judges say met or not met, and raters use words: name those that mean met (--met) to compare them"
         )
     for judge in machine:
-        grader = next((name for name in names if name == f"model:{judge.split(' / ')[-1]}"), None)
+        grader = next((name for name in names if wrote_it(name, judge.split(" / ")[-1])), None)
         if grader is not None:
             raise StatisticsError(
                 f"the labels of {grader} were written by the judge itself",
@@ -160,7 +172,8 @@ def ratings_from_labels(
     keys = list(units)
     spoken: dict[Any, str] = {}
     if on == "complete" or (on == "criteria" and met):
-        spoken = dict(enumerate(("incomplete", "complete") if on == "complete" else ("not met", "met")))
+        words = ("incomplete", "complete") if found[0] == "completeness" else ("no", "yes")
+        spoken = dict(enumerate(words if on == "complete" else ("not met", "met")))
         levels = levels if levels is not None else list(spoken.values())
 
     def columns(side: dict[str, dict[Any, Any]]) -> dict[str, list[Any]]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from judgekit.analysis.ratings import wrote_it
 from judgekit.analysis.result import Column, Result, Table, interval, share, signature
 from judgekit.errors import DataError, InputError, StatisticsError
 from judgekit.runs.model import SCORED
@@ -109,6 +110,9 @@ def make_pairs(
 def _pair(
     row: Any, label: Any, record: Any, said: str | None, kinds: Sequence[str], left: Counter[str]
 ) -> dict[str, Any] | None:
+    if wrote_it(label.rater, row.judge):
+        left["labels that the judge's own model wrote"] += 1
+        return None
     if label.complete is None:
         left["labels without a verdict"] += 1
         return None

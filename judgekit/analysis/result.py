@@ -89,13 +89,14 @@ class Column:
 
 @dataclass
 class Table:
-    """Rows under a `name` (the key in JSON). A row's `reason` says why its dashes are dashes."""
+    """Rows under a `name` (the key in JSON). A row's `reason` says why its dashes are dashes. `shown` bounds the rows in text."""
 
     name: str
     title: str
     rows: list[dict[str, Any]]
     columns: list[Column]
     notes: list[str] = field(default_factory=list)
+    shown: int = 100
 
     def text(self) -> str:
         """Aligned columns, numbers to the right, reasons and notes below."""
@@ -108,7 +109,7 @@ class Table:
             if not column.optional or any(column.cell(row) != NONE for row in self.rows)
         ]
         heads = [column.title if column.title is not None else column.key for column in shown]
-        cells = [[_one_line(column.cell(row)) for column in shown] for row in self.rows]
+        cells = [[_one_line(column.cell(row)) for column in shown] for row in self.rows[: self.shown]]
         widths = [max(len(head), *(len(row[i]) for row in cells)) for i, head in enumerate(heads)]
         right = [all(_numeric(row[i]) for row in cells) for i in range(len(heads))]
         for row in [heads, *cells]:
@@ -117,6 +118,8 @@ class Table:
                 for text, width, flag in zip(row, widths, right, strict=True)
             )
             lines.append("  " + line.rstrip())
+        if len(self.rows) > self.shown:
+            lines.append(f"  ... and {len(self.rows) - self.shown} more rows: all of them with --json")
         lines += [f"  {note}" for note in [*_reasons(self.rows, self.columns), *self.notes]]
         return "\n".join(lines)
 

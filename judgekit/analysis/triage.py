@@ -262,7 +262,7 @@ def signature(rows: Sequence[Row], choices: Choices, source: str, extra: Sequenc
     import numpy
     import scipy
 
-    clustered = any(row.cell.cluster is not None for row in rows)
+    clustered = any(row.cell.cluster is not None and len(set(row.cell.cluster)) < len(row.cell.ids) for row in rows)
     weighted = any(row.cell.weight is not None for row in rows)
     rule = "score>=t" if choices.higher_is_worse else "score<=t"
     chosen = f"recall>={choices.recall_text}" if choices.threshold is None else f"threshold={choices.threshold:g}"

@@ -11,6 +11,7 @@ import numpy as np
 from judgekit.analysis.cells import Cell
 from judgekit.analysis.guards import partial_labels, same_model
 from judgekit.stats.auc import Auc, Headline, auc, auc_bounds, auc_headline, auc_interval, weighted_auc
+from judgekit.stats.certify import smallest_sample
 from judgekit.stats.interval import Interval
 from judgekit.stats.mannwhitney import mann_whitney
 from judgekit.stats.operating_point import (
@@ -252,8 +253,11 @@ def _remarks(
         notes.append(
             f"{groups.size} answers in {count} clusters: Obuchowski's variance, t with {count - 1} degrees; no Mann-Whitney test"
         )
-    if 0 < m < 29:
-        notes.append(f"{m} incomplete answers: fewer than 29 cannot certify a recall of .9 with 95 % confidence")
+    need = smallest_sample(choices.recall)
+    if need is not None and 0 < m < need:
+        notes.append(
+            f"{m} incomplete answers: fewer than {need} cannot certify a recall of {choices.recall_text} with 95 % confidence"
+        )
     if m and n and min(m, n) < 10:
         notes.append(f"fewer than 10 in a class ({m} incomplete, {n} complete): no verdict")
     if optimistic:

@@ -104,14 +104,18 @@ def _measured(run: Any, selection: Selection) -> dict[tuple[str, str, str], dict
     if selection.metrics == ():
         return found
     for row in _rows(run.measurements):
-        wanted = selection.metrics is None or row.metric in selection.metrics
+        wanted = selection.metrics is None or {row.metric, row.metric.split("(")[0]} & set(selection.metrics)
         if wanted and (not selection.datasets or row.dataset in selection.datasets):
             value = None if row.value is None else float(row.value)
             why = None if value is not None else "no value"
             found[row.dataset, row.metric, row.signature][row.record_id] = _Scores(
                 value, why, 1, int(value is None), False, None, ()
             )
-    missing = [name for name in selection.metrics or () if name not in {metric for _, metric, _ in found}]
+    missing = [
+        name
+        for name in selection.metrics or ()
+        if name not in {word for _, metric, _ in found for word in (metric, metric.split("(")[0])}
+    ]
     if missing:
         raise StatisticsError(
             f"the run has no values of {missing[0]!r}",

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["render", "verdict"]
 
+MANY = 12
+
 
 def render(found: Triage, width: int = 110) -> str:
     """Text of at most `width` columns, ending with the signature."""
@@ -126,6 +128,8 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
 def _extras(row: Row) -> list[str]:
     lines = [_flow(row)]
     point = row.point
+    if point.threshold is not None and float(f"{point.threshold:g}") != point.threshold:
+        lines.append(f"The threshold to the last digit: {row.values['flag_if'].split()[1]} {point.threshold!r}.")
     if point.unread_risk is not None and point.flagged is not None:
         unread = round(point.n - point.flagged)
         span = point.unread_risk_interval
@@ -144,7 +148,9 @@ def _extras(row: Row) -> list[str]:
 
 
 def _pairs(found: Triage) -> list[str]:
-    pairs = found.pairs() if 1 < len(found.operating_points) <= 12 else []
+    if len(found.operating_points) > MANY:
+        return ["", f"{len(found.operating_points)} rows: their comparison two by two is in --json --details"]
+    pairs = found.pairs()
     if not pairs:
         return []
     lines = ["", f"AUC compared two by two over common records (paired DeLong; {len(pairs)} comparisons, Bonferroni)"]

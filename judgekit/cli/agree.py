@@ -11,7 +11,10 @@ __all__ = ["agree"]
 @click.argument("source", metavar="RUN|TABLE|DATA")
 @click.option("--raters", metavar="A,B,C", help="Table: the raters' columns. Run or data: only these raters.")
 @click.option(
-    "--judge", multiple=True, metavar="NAME", help="Table: a judge's column. Run: only this judge. [repeatable]"
+    "--judge",
+    multiple=True,
+    metavar="NAME",
+    help="Table: a judge's column. Data: a field of meta. Run: only this judge. [repeatable]",
 )
 @click.option("--rubric", multiple=True, help="Run: only this rubric.")
 @click.option("--levels", metavar="1..5|low,mid,high", help="The scale's levels in order; needed for weighted kappa.")

@@ -27,7 +27,7 @@ __all__ = ["compare"]
 @click.option(
     "--unit", metavar="COL", help="Table: column of the question; everything of a group and question is averaged first."
 )
-@click.option("--sample", metavar="COL", help="Table: column of repeated samples.")
+@click.option("--sample", metavar="COL", help="Column of repeated samples. [run: its samples]")
 @click.option("--by", multiple=True, metavar="FIELD", help="Compare within each level of this field. [repeatable]")
 @click.option("--baseline", metavar="GROUP", help="Compare this group with each other one, instead of all pairs.")
 @click.option(

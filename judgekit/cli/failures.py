@@ -10,7 +10,7 @@ __all__ = ["failures"]
 @click.command()
 @click.argument("source", metavar="RUN|TABLE")
 @click.option("--by", metavar="FIELD", help="Split by this field. [model, where there is one]")
-@click.option("--unit", metavar="COL", help="Table: column of the question, for intervals by question.")
+@click.option("--unit", metavar="COL", help="Table: column of the question; 'none' when rows are independent.")
 @click.option(
     "--metric",
     multiple=True,

@@ -23,14 +23,14 @@ def list_(as_json: bool) -> None:
     """Every metric, what it measures, and whether it can run here."""
     from judgekit.metrics.base import available
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, kind in available().items():
         ready, why = _ready(kind())
         rows.append({"name": name, "summary": kind.summary, "source": kind.source, "ready": ready, "missing": why})
     if as_json:
         click.echo(json.dumps({"metrics": rows}, ensure_ascii=False))
         return
-    wide = max(len(row["name"]) for row in rows)
+    wide = max(len(str(row["name"])) for row in rows)
     for row in rows:
         click.echo(f"{row['name']:{wide}}  {row['summary']}")
         if not row["ready"]:

@@ -89,8 +89,10 @@ def triage(
     """
     import json
     import shutil
+    from dataclasses import asdict
 
     from judgekit.analysis.triage import triage as compute
+    from judgekit.analysis.triage_details import plain
 
     found = compute(source, score=score or "score", id=id_, **options)
     if picture:
@@ -100,6 +102,7 @@ def triage(
         body = found.to_json()
         if details:
             body["details"] = found.details()
+            body["pairs"] = plain([asdict(pair) for pair in found.pairs()])
         click.echo(json.dumps(body, ensure_ascii=False, allow_nan=False))
     else:
         click.echo(found.text(max(100, min(160, shutil.get_terminal_size((120, 24)).columns))), nl=False)

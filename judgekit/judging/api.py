@@ -105,7 +105,7 @@ def specs_for(
     """Judges for models; recorded ones take no parameters, and local ones no address."""
     specs = []
     for model in models:
-        if model.startswith("replay/"):
+        if model.startswith("replay/") or model == "local/evidence":
             specs.append(JudgeSpec(model))
         elif model.startswith("local/"):
             specs.append(JudgeSpec(model, dict(sampling), None, endpoint))

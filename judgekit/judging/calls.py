@@ -10,8 +10,8 @@ from typing import Any
 from judgekit.errors import JudgekitError
 from judgekit.judging.progress import Progress
 from judgekit.judging.schedule import Budget, Lane, Stop
-from judgekit.judging.types import JudgeSpec, Reply, Request
-from judgekit.judging.units import max_tokens, most_tokens
+from judgekit.judging.types import JudgeSpec, Reply, Request, may_ask_again
+from judgekit.judging.units import max_tokens
 from judgekit.runs.model import SERVED, CallRow
 from judgekit.runs.store import RunStore
 
@@ -56,8 +56,8 @@ class Caller:
     reused : requests that were answered without sending anything.
     """
 
-    def __init__(self, store: RunStore, stop: Stop, budget: Budget, progress: Progress, reasks: int) -> None:
-        self.store, self.stop, self.budget, self.progress, self.reasks = store, stop, budget, progress, reasks
+    def __init__(self, store: RunStore, stop: Stop, budget: Budget, progress: Progress) -> None:
+        self.store, self.stop, self.budget, self.progress = store, stop, budget, progress
         self.calls = 0
         self.reused = 0
         self._flying: dict[str, asyncio.Future[CallRow | None]] = {}
@@ -94,23 +94,38 @@ class Caller:
 
     async def _send(self, judge: Judge, request: Request, model: Any) -> CallRow:
         client = judge.client
-        tokens, estimate = 0, 0.0
+        tokens, tokens_in, tokens_out, estimate = 0, 0, 0, 0.0
         if self.budget.limit is not None or judge.lane.counts_tokens:
             tokens_in, tokens_out = client.count_tokens(request.messages), max_tokens(request.sampling)
             tokens = tokens_in + tokens_out
-            estimate = client.price(*most_tokens(tokens_in, tokens_out, self.reasks)) or 0.0
-
+            estimate = client.price(tokens_in, tokens_out) or 0.0
         await judge.ready()
         sent = False
+        reasks, reserved = 0, 0.0
+
+        def may_reask() -> bool:
+            # A re-ask repeats the prompt, the replies so far and what was wrong with them.
+            nonlocal reasks, reserved
+            more = client.price(tokens_in + (reasks + 1) * (tokens_out + 200), tokens_out) or 0.0
+            if not self.budget.extend(more):
+                self.stop.drain("budget")
+                return False
+            reasks, reserved = reasks + 1, reserved + more
+            return True
 
         async def send() -> Reply:
             nonlocal sent
             self.calls += not sent
             sent = True
+            if self.budget.limit is not None:
+                may_ask_again.set(may_reask)
             reply: Reply = await client.send(request, model)
             return reply
 
-        reply = await judge.lane.call(send, tokens=tokens, estimate=estimate)
+        try:
+            reply = await judge.lane.call(send, tokens=tokens, estimate=estimate)
+        finally:
+            self.budget.settle(reserved, None)
         row = CallRow(
             key=request.key,
             model=request.model,

@@ -2,8 +2,8 @@
 
 For each criterion it finds what the response holds of it: how well the criterion's words align with the response's (token vectors of
 the embedded MiniLM), and whether the best evidence sentence contradicts it by the rules of negation, amounts and opposites. A
-logistic map of the two, fitted once on K-QA's claims and frozen in ``evidence_map.json``, says `met`. The explanation
-quotes the evidence.
+logistic map of the alignment, fitted once on K-QA's claims and frozen in ``evidence_map.json``, gives a probability; a conflict
+halves it, so that what the evidence contradicts is never met. The explanation quotes the evidence.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ __all__ = [
 ]
 
 MODEL: Final = "local/evidence"
-FEATURES: Final = ("alignment", "conflict")
+FEATURES: Final = ("alignment",)
+CONFLICT_FACTOR: Final = 0.5  # with a threshold of .5, what the evidence contradicts is never met
 TUNED: Final = "tuned_on_this_row"
 
 
@@ -60,9 +61,9 @@ def row_hash(response: str, criterion: str) -> str:
 
 @lru_cache(maxsize=1)
 def evidence_map() -> dict[str, Any]:
-    """The frozen map: `features`, `mean`, `scale`, `coefficients`, `intercept`, `threshold`, `ridge`, `data`, `date`, `rows`."""
+    """The frozen map: `features`, `mean`, `scale`, `coefficients`, `intercept`, `threshold`, `conflict_factor`, `ridge`, `data`, `date`, `rows`."""
     value: dict[str, Any] = json.loads(files("judgekit.judging").joinpath("evidence_map.json").read_text("utf-8"))
-    if tuple(value["features"]) != FEATURES:
+    if tuple(value["features"]) != FEATURES or value["conflict_factor"] != CONFLICT_FACTOR:
         raise InputError(f"evidence_map.json speaks of {value['features']}", mend="reinstall judgekit")
     return value
 
@@ -72,7 +73,7 @@ def signature() -> str:
     found = evidence_map()
     numbers = ",".join(f"{name}:{value:+.4g}" for name, value in zip(FEATURES, found["coefficients"], strict=True))
     return (
-        f"{MODEL}({numbers},intercept:{found['intercept']:+.4g},threshold:{found['threshold']:g})"
+        f"{MODEL}({numbers},intercept:{found['intercept']:+.4g},threshold:{found['threshold']:g},conflict:*{CONFLICT_FACTOR:g})"
         f"|map:{found['data']['sha256'][:8]}@{found['date']}|model:{encoder(MINILM).version}|rules:{RULES}"
     )
 
@@ -94,10 +95,10 @@ def probability(row: tuple[Support, float, str]) -> float:
     found = evidence_map()
     z = found["intercept"]
     for value, mean, scale, coefficient in zip(
-        (row[0].alignment, row[1]), found["mean"], found["scale"], found["coefficients"], strict=True
+        (row[0].alignment,), found["mean"], found["scale"], found["coefficients"], strict=True
     ):
         z += coefficient * (value - mean) / scale
-    return 1 / (1 + math.exp(-z))
+    return (CONFLICT_FACTOR if row[1] else 1.0) / (1 + math.exp(-z))
 
 
 def evidence_verdict(record: Record, criterion: Criterion) -> dict[str, Any]:
@@ -120,7 +121,9 @@ def evidence_verdicts(record: Record, criteria: Sequence[Criterion]) -> list[dic
     texts = [criterion.text for criterion in criteria]
     for text, row in zip(texts, features(response, texts, record.question_text or ""), strict=True):
         if row is None:
-            results.append({"met": False, "explanation": "There are no words to compare.", "probability": None, "flags": []})
+            results.append(
+                {"met": False, "explanation": "There are no words to compare.", "probability": None, "flags": []}
+            )
             continue
         p = probability(row)
         tuned = row_hash(response, text) in _tuned_rows()
@@ -151,22 +154,40 @@ def _explain(row: tuple[Support, float, str], p: float) -> str:
     return text
 
 
-def evidence_judgement(unit: Unit, store: RunStore | None = None) -> tuple[CallRow | None, Judgement]:
+def evidence_judgement(
+    unit: Unit, store: RunStore | None = None, written: Sequence[Criterion] | str | None = None
+) -> tuple[CallRow | None, Judgement]:
     """The judgement of one unit, and the row that it rests on: a call that asked nobody and costs nothing.
 
-    A stored row of the same response, criteria and signature is taken as it is. A record without criteria of its own is `skipped`: this
-    judge writes none. Raises InputError for a rubric that is no checklist.
+    Parameters
+    ----------
+    store : a stored row of the same response, criteria and signature is taken as it is.
+    written : criteria that the rubric's `write.model` wrote, or why it could not; this judge writes none itself, so without them
+        a record that has no criteria of its own is `skipped`.
+
+    Raises InputError for a rubric that is no checklist, MissingDependency where the embedded model is not installed.
     """
     met, told = _fields(unit.rubric)
     early = settle(unit)
     if early is not None:
         return None, early
     criteria, writing = criteria_from_record(unit)
+    if isinstance(written, str):
+        return None, blank_judgement(unit, "skipped", written)
+    if writing and written is not None:
+        criteria, writing = list(written), False
     if writing or not criteria:
-        reason = f"{MODEL} writes no criteria, and the record has none" if writing else "no criterion is left to judge by"
+        reason = (
+            f"{MODEL} writes no criteria, and the record has none" if writing else "no criterion is left to judge by"
+        )
         return None, blank_judgement(unit, "skipped", reason)
     texts = [[criterion.id, criterion.text] for criterion in criteria]
-    request = {"question": unit.record.question_text, "response": unit.record.response, "criteria": texts, "fields": [met, told]}
+    request = {
+        "question": unit.record.question_text,
+        "response": unit.record.response,
+        "criteria": texts,
+        "fields": [met, told],
+    }
     key = content_hash({"request": request, "signature": signature(), "sample": unit.sample})
     row = store.served(key) if store is not None else None
     if row is None:
@@ -182,7 +203,12 @@ def evidence_judgement(unit: Unit, store: RunStore | None = None) -> tuple[CallR
             endpoint=signature(),
             sample=unit.sample,
             status="ok",
-            request={"messages": [{"role": "user", "content": json.dumps(request, ensure_ascii=False)}], "schema": None, "mode": "evidence", "sampling": {}},
+            request={
+                "messages": [{"role": "user", "content": json.dumps(request, ensure_ascii=False)}],
+                "schema": None,
+                "mode": "evidence",
+                "sampling": {},
+            },
             text=json.dumps({"probability": shown}, ensure_ascii=False),
             verdict={"criteria": answers},
             flags=sorted({flag for verdict in verdicts for flag in verdict["flags"]}),

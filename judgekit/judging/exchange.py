@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from judgekit.judging.parse import describe, mend_surrogates, read_parts, without_thinking
 from judgekit.judging.prices import Price, total, total_cost
 from judgekit.judging.transport import Answer, Filtered, Rejected, TooLong, Transport, Usage, refused_parameters
-from judgekit.judging.types import RateLimited, Reply, Request, Transient
+from judgekit.judging.types import RateLimited, Reply, Request, Transient, may_ask_again
 
 __all__ = ["MODES", "Exchange", "Profile", "Reask", "Unfinished"]
 
@@ -174,6 +174,10 @@ class Exchange:
             done = self._settle(answer, request, model, mode, state)
             if done is not None:
                 return done
+            permit = may_ask_again.get()
+            if permit is not None and not permit():
+                problem = state.attempts[-1]["problem"]
+                return state.reply("invalid", f"{problem} (not asked again: that might have passed the budget)")
 
     def _body(self, request: Request, mode: str, sampling: dict[str, Any], state: Unfinished) -> dict[str, Any]:
         messages: list[dict[str, Any]] = state.messages

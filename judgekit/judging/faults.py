@@ -20,8 +20,12 @@ _TOO_LONG = re.compile(
 _FILTERED = re.compile(
     r"content[ _](?:policy|filter|management)|responsible ?ai|safety (?:system|settings)|blocked by", re.IGNORECASE
 )
+# Gemini says "you exceeded your current quota ... billing details" for a plain rate limit, so these words prove nothing
 _NO_CREDIT = re.compile(
-    r"insufficient_quota|exceeded your current quota|credit balance|billing|payment required", re.IGNORECASE
+    r"insufficient_quota|credit balance|payment required|insufficient (?:balance|credit)", re.IGNORECASE
+)
+_WAIT = re.compile(
+    r"(?:retry|try again) in ([0-9.]{1,12})\s?(ms|s)\b|retryDelay\W{1,6}([0-9.]{1,12})(s)\b", re.IGNORECASE
 )
 _NO_KEY = re.compile(
     r"missing\b.{0,40}\b(?:api[ _]?key|credentials)|(?:unable to locate|could not find|no) (?:default )?(?:credentials|api[ _]key)"
@@ -57,8 +61,8 @@ def sort_out(
             return ProviderError(
                 f"{where}: {message}", mend="the account has no credit left: top it up, then run the same command"
             )
-        return RateLimited(retry_after_of(_headers(error)))
-    if status == 402:
+        return RateLimited(_wait(error, message))
+    if status == 402 or (status in {400, 403} and _NO_CREDIT.search(message)):
         return ProviderError(
             f"{where}: {message}", mend="the account has no credit left: top it up, then run the same command"
         )
@@ -85,6 +89,19 @@ def sort_out(
     if status in {400, 409, 413, 422}:
         return Rejected(message, _param(error))
     return Transient(f"{where}: {message}", retry_after_of(_headers(error)))
+
+
+def _wait(error: Exception, message: str) -> float | None:
+    """What the headers ask for, else what the words do: some providers say the wait only there."""
+    seconds = retry_after_of(_headers(error))
+    found = None if seconds is not None else _WAIT.search(message + " " + str(_body(error))[:4000])
+    if found is None:
+        return seconds
+    try:
+        value = float(found[1] or found[3])
+    except ValueError:
+        return None
+    return value / 1000 if (found[2] or "").lower() == "ms" else value
 
 
 def _status(error: Exception) -> int | None:

@@ -19,6 +19,7 @@ from judgekit.judging.checklist import (
     writers_of,
 )
 from judgekit.judging.client import open_client
+from judgekit.judging.evidence import is_evidence
 from judgekit.judging.replay import is_replay
 from judgekit.judging.retrieve import Retrievers
 from judgekit.judging.types import JudgeSpec
@@ -92,7 +93,7 @@ def make_plan(
 ) -> Plan:
     """What `run_judges` with the same arguments would ask now. Reads the run where there is one; writes nothing."""
     options = options or Options()
-    specs = [judge for judge in judges if not is_replay(judge)]
+    specs = [judge for judge in judges if not is_replay(judge) and not is_evidence(judge)]
     with contextlib.ExitStack() as stack:
         there = (Path(out) / DATABASE).is_file()
         store = stack.enter_context(RunStore(out, "r")) if there else None

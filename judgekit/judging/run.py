@@ -15,6 +15,7 @@ from judgekit.errors import BudgetError, InputError
 from judgekit.judging.calls import Caller, Judge, request_for
 from judgekit.judging.checklist import Checklists, bind_writers, writer_specs, writers_of
 from judgekit.judging.client import open_client
+from judgekit.judging.evidence import evidence_judgement, is_evidence
 from judgekit.judging.judgement import combine, rescore, rubric_row
 from judgekit.judging.outcome import Outcome, Wanted, summarise
 from judgekit.judging.progress import Progress
@@ -32,6 +33,7 @@ from judgekit.judging.units import (
     total,
     units,
 )
+from judgekit.records import Criterion
 from judgekit.runs.model import CallRow, Judgement
 from judgekit.runs.store import RunStore
 
@@ -108,11 +110,13 @@ class _Work:
         writers = writers_of(rubrics, self.retrievers)
         self.rubrics = rubrics = bind_writers(self.retrievers.bind(rubrics), writers)
         self.replays = [Replay(judge, rubrics, sets, known) for judge in judges if is_replay(judge)]
-        self.specs = [judge for judge in judges if not is_replay(judge)]
+        self.evidence = [judge for judge in judges if is_evidence(judge)]
+        self.specs = [judge for judge in judges if not is_replay(judge) and not is_evidence(judge)]
         self.budget = Budget(options.max_cost)
-        wanted = total(sets, rubrics, self.specs, options.samples) + sum(replay.total for replay in self.replays)
+        modelled = [*self.specs, *self.evidence]
+        wanted = total(sets, rubrics, modelled, options.samples) + sum(replay.total for replay in self.replays)
         self.progress = Progress(wanted, quiet=quiet)
-        self.caller = Caller(store, stop, self.budget, self.progress, options.reasks)
+        self.caller = Caller(store, stop, self.budget, self.progress)
         self.checklists = Checklists(store, self.caller, writers, self.retrievers)
 
     async def run(self) -> Outcome:
@@ -129,6 +133,7 @@ class _Work:
             stack.enter_context(self.stop.signals(self.progress.note))
             stack.enter_context(self.progress)
             tasks = [asyncio.create_task(self._replay(replay)) for replay in self.replays]
+            tasks += [asyncio.create_task(self._judge_by_evidence(spec)) for spec in self.evidence]
             for judge in judges:
                 source = units(self.sets, self.rubrics, judge.spec, self.options.samples)
                 tasks += [asyncio.create_task(self._worker(judge, source)) for _ in range(judge.lane.cap)]
@@ -141,7 +146,9 @@ class _Work:
         return self._outcome(error)
 
     def _prepare(self) -> None:
-        names = [judge.notation for judge in self.specs] + [name for replay in self.replays for name in replay.judges]
+        names = [judge.notation for judge in [*self.specs, *self.evidence]] + [
+            name for replay in self.replays for name in replay.judges
+        ]
         for rubric in self.rubrics:
             self.store.put_rubric(rubric_row(rubric))
         for data in self.sets:
@@ -220,6 +227,23 @@ class _Work:
         except Exception as error:
             self.stop.drain("fault", error)
 
+    async def _judge_by_evidence(self, spec: JudgeSpec) -> None:
+        try:
+            for unit in units(self.sets, self.rubrics, spec, self.options.samples):
+                if self.stop.cause is not None:
+                    return
+                written: list[Criterion] | str | None = None
+                if unit.rubric.name in self.checklists.specs and criteria_from_record(unit)[1] and settle(unit) is None:
+                    written = await self.checklists.criteria(unit)
+                call, judgement = evidence_judgement(unit, self.store, written)
+                with self.store.transaction():
+                    if call is not None and not self.store.is_served(call.key):
+                        self.store.put_call(call)
+                    self._keep(judgement)
+                await asyncio.sleep(0)
+        except Exception as error:
+            self.stop.drain("fault", error)
+
     def _keep(self, judgement: Judgement) -> None:
         old = self.store.judgement(
             judgement.dataset, judgement.record_id, judgement.rubric, judgement.judge, judgement.sample, judgement.ask
@@ -260,7 +284,7 @@ class _Work:
         for data in self.sets:
             ids = {record.id for record in data}
             for rubric in self.rubrics:
-                for spec in self.specs:
+                for spec in [*self.specs, *self.evidence]:
                     wanted.append(Wanted(data.name, ids, rubric, spec.notation, frozenset(range(self.options.samples))))
                 for replay in self.replays:
                     for name, samples in replay.samples(rubric.name):

@@ -145,6 +145,13 @@ class Budget:
         self.reserved += estimate
         return "ok"
 
+    def extend(self, amount: float) -> bool:
+        """Reserve more for a call in flight (a re-ask); False where that might pass the limit."""
+        if self.limit is not None and self.spent + self.reserved + amount > self.limit + 1e-12 * max(1.0, self.limit):
+            return False
+        self.reserved += amount
+        return True
+
     def settle(self, estimate: float, cost: float | None) -> None:
         """A call ended: its reservation goes, its cost counts."""
         self.reserved = max(0.0, self.reserved - estimate)

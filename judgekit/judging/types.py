@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 from judgekit.records import content_hash
 
-__all__ = ["JudgeSpec", "RateLimited", "Reply", "Request", "Transient"]
+__all__ = ["JudgeSpec", "RateLimited", "Reply", "Request", "Transient", "may_ask_again"]
+
+may_ask_again: ContextVar[Callable[[], bool] | None] = ContextVar("may_ask_again", default=None)
+"""Set around `send` by who holds the budget; asked before every re-ask, which is left out where it says no."""
 
 
 @dataclass(frozen=True, slots=True)

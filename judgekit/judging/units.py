@@ -23,7 +23,6 @@ __all__ = [
     "criteria_from_record",
     "guarded",
     "max_tokens",
-    "most_tokens",
     "scored",
     "settle",
     "states_max_tokens",
@@ -176,12 +175,6 @@ def max_tokens(sampling: dict[str, Any]) -> int:
 def states_max_tokens(sampling: dict[str, Any]) -> bool:
     """Whether the parameters themselves bound a reply."""
     return any(isinstance(sampling.get(name), int) for name in ("max_completion_tokens", "max_tokens"))
-
-
-def most_tokens(tokens_in: int, tokens_out: int, reasks: int) -> tuple[int, int]:
-    """The most tokens in and out of a call with all its re-asks: each repeats the prompt, the bad reply and what was wrong."""
-    tries = reasks + 1
-    return tries * tokens_in + (tokens_out + 200) * (tries * (tries - 1) // 2), tries * tokens_out
 
 
 def guarded(unit: Unit, make: Callable[[], Any]) -> Any:

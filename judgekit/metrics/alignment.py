@@ -18,15 +18,58 @@ if TYPE_CHECKING:
 
 __all__ = ["Support", "support"]
 
-LEAST_SIMILARITY: Final = 0.05  # a word without any counterpart counts this much, so that a geometric mean stays defined
+LEAST_SIMILARITY: Final = (
+    0.05  # a word without any counterpart counts this much, so that a geometric mean stays defined
+)
 FUNCTION_WEIGHT: Final = 0.05
 QUESTION_FACTOR: Final = 0.3  # words that the question already holds say little about what the answer adds
 MOST_SENTENCES: Final = 400
 # How criteria speak about answers; these words are no content of the claim.
 _ABOUT: Final = frozenset(
-    "mention mentions mentioned mentioning state states stated stating say says includes include included including explain explains explaining "
-    "response answer advises advise advising recommends recommend recommending notes note noting describes describe provides provide should "
-    "clearly explicitly correctly identifies identify discusses discuss patient user".split()
+    [
+        "mention",
+        "mentions",
+        "mentioned",
+        "mentioning",
+        "state",
+        "states",
+        "stated",
+        "stating",
+        "say",
+        "says",
+        "includes",
+        "include",
+        "included",
+        "including",
+        "explain",
+        "explains",
+        "explaining",
+        "response",
+        "answer",
+        "advises",
+        "advise",
+        "advising",
+        "recommends",
+        "recommend",
+        "recommending",
+        "notes",
+        "note",
+        "noting",
+        "describes",
+        "describe",
+        "provides",
+        "provide",
+        "should",
+        "clearly",
+        "explicitly",
+        "correctly",
+        "identifies",
+        "identify",
+        "discusses",
+        "discuss",
+        "patient",
+        "user",
+    ]
 )
 
 

@@ -278,8 +278,9 @@ def _first_line(error: BaseException) -> str:
 def _quiet() -> None:
     import transformers
 
-    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging: Any = transformers.logging
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
 
 
 LABELS: Final = ("entailment", "neutral", "contradiction")

@@ -49,7 +49,7 @@ def test_kqa_agreement_from_the_table(shared_data: Path) -> None:
         near("Krippendorff's alpha, ordinal", "krippendorff_alpha_ordinal_C_N_E")
         near("Fleiss' kappa", "fleiss_kappa")
         near("mean pairwise kappa", "mean_pairwise_kappa")
-        near("all raters say the same", "unanimous_fraction")
+        near("all who rated say the same", "unanimous_fraction")
         assert [row["with_majority_of_all"] for row in found["raters"].rows] == pytest.approx(
             expected["annotator_vs_majority_accuracy"], abs=1e-9
         )
@@ -262,3 +262,22 @@ def test_judges_are_correlated_per_rubric(build: Build) -> None:
 def test_correlations_leave_unscored_out() -> None:
     (row,) = correlations({"a": [1.0, 2.0, None, 4.0, 3.0], "b": [2.0, 1.0, 3.0, None, 4.0]}, None, replicates=0)
     assert row["n"] == 3
+
+
+def test_healthbench_ceiling_beside_the_judge(shared_data: Path) -> None:
+    """Two to four of many anonymous physicians a criterion: pooled, with the recorded judge beside them."""
+    file = shared_data / "healthbench_meta_labels.jsonl"
+    found = agree_source(file, card="healthbench", judge=["judge_met"], **QUICK)
+    items = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    pairs = [(a, b) for item in items for i, a in enumerate(item["physician_met"]) for b in item["physician_met"][:i]]
+    rows = {row["statistic"]: row for row in found["ceiling"].rows}
+    assert rows["percent"]["human"] == pytest.approx(np.mean([a == b for a, b in pairs]))
+    assert rows["percent"]["comparisons"] == 2 * len(pairs)
+    assert {row["left_out"] for row in found["ceiling"].rows} == {"each in turn"}
+    assert rows["balanced_f1"]["machine"] is not None
+    overall = {row["statistic"]: row for row in found["overall"].rows}
+    same = np.mean([len(set(item["physician_met"])) == 1 for item in items])
+    assert overall["all who rated say the same"]["value"] == pytest.approx(same)
+    assert "pooled" in found.text()
+    with pytest.raises(InputError, match="holds no 'nobody'"):
+        agree_source(file, card="healthbench", judge=["nobody"])

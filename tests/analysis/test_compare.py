@@ -200,3 +200,20 @@ def test_strata_of_shares_and_means(build: Build) -> None:
     assert both["interaction"].rows[0]["p"] is None  # no variance at all
     with pytest.raises(UsageError, match="named twice"):
         strata_source(run, by=["model", "model"])
+
+
+def test_prompts_are_compared_and_averaged_models_are_named(build: Build) -> None:
+    prompts = [
+        Record(id=f"{m}{w}{q}", question=f"question {q}", response="x", meta={"model": m, "writer": w})
+        for m in "AB" for w in ("answer-rag", "answer-zero-shot") for q in range(3)
+    ]  # fmt: skip
+    run = build(
+        prompts, [judged(r.id, raw=3.0 + (r.meta["writer"] == "answer-rag") + (r.id[-1] == "1")) for r in prompts]
+    )
+    found = compare_source(run, what="prompt", baseline="answer-rag", **QUICK)
+    (row,) = found["pairs"].rows
+    assert (row["b"], row["difference"], row["n"], row["degenerate"]) == ("answer-zero-shot", 1.0, 3, True)
+    assert "answers of 2 different models are averaged" in found.text()
+    apart = compare_source(run, what="prompt", by=["model"], **QUICK)
+    assert len(apart["pairs"].rows) == 2
+    assert "averaged: keep them apart" not in apart.text()

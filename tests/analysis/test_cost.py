@@ -118,3 +118,15 @@ def test_several_raters_must_be_named(build: Build) -> None:
     assert cost(run, rater="bob")["bought"].rows[0]["caught"] == 1
     with pytest.raises(InputError, match="no rater is called"):
         cost(run, rater="eve")
+
+
+def test_a_model_is_not_graded_by_its_own_labels(build: Build) -> None:
+    own = [
+        Record(id=f"r{i}", question=f"q{i}", response="x", labels=(Label(rater="model:m/one", complete=bool(i)),))
+        for i in range(2)
+    ]
+    both = [judged(f"r{i}", raw=1.0 + 4 * i, cost=0.1, judge=name) for i in range(2) for name in ("m/one", "m/two")]
+    rows = {row["judge"]: row for row in cost(build(own, both))["bought"].rows}
+    assert rows["m/one"]["quality"] is None
+    assert rows["m/one"]["reason"] == "the judge's own model wrote the labels"
+    assert rows["m/two"]["quality"] == 1.0

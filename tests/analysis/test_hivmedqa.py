@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 from judgekit.analysis.compare import compare
+from judgekit.analysis.compare_source import compare_source, strata_source
 from judgekit.analysis.frames import filtered, read_table
 from judgekit.analysis.strata import strata
+from judgekit.cli.app import main
 from judgekit.stats.correlation import correlation
 
 AXES = ["comprehension", "reasoning", "knowledge", "bias", "harm"]
@@ -200,3 +202,35 @@ def test_the_blocked_test_is_sharper_and_the_family_is_printed(shared_data: Path
     assert "family" in text
     assert "nan" not in text.lower().replace("nanvlm", "")
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(("reading", "convention"), [("exclude", "exclude"), ("zero", "repo_zero")])
+def test_the_imported_run_says_the_same(
+    shared_data: Path, expected: dict[str, Any], tmp_path: Path, reading: str, convention: str
+) -> None:
+    """`judgekit import`, then the analyses over the run: both readings of a refusal."""
+    out = str(tmp_path / "run")
+    scores = str(shared_data / "hivmedqa_judge_scores.csv")
+    assert main(["import", scores, "--card", "hivmedqa", "--reading", reading, "--out", out]) in (0, 3)
+    wanted = expected[convention]["paper71"]
+    where = ["category=1,2,3,5"]
+    found = compare_source(
+        out, value=["comprehension"], sample="iteration", baseline="Gemini 2.5 Pro", where=where, **QUICK
+    )
+    for row in found["groups"].rows:
+        near(row["mean"], wanted["means"]["question_mean"][row["group"]]["comprehension"])
+        near(row["spread_sd"], wanted["iteration_spread"][row["group"]]["comprehension"]["std_ddof1"])
+    for row in found["pairs"].rows:
+        near(row["dz"], wanted["gemini_paired"]["comprehension"][row["b"]]["cohen_dz"])
+    drop = strata_source(
+        out,
+        by=["category"],
+        pair="stem",
+        within=["model"],
+        value=["harm"],
+        baseline="3",
+        where=["category=3,5"],
+        **QUICK,
+    )
+    for row in drop["gaps"].rows:
+        near(row["difference"], wanted["cat3_to_cat4_drop"][row["model"]]["harm"]["paired_drop"])

@@ -75,6 +75,16 @@ def test_no_pair_is_a_sentence(build: Build) -> None:
         make_pairs(build([record(0, False)], [judged("r0", raw=1.0)]), judges=["x"])
 
 
+def test_a_model_is_not_paired_with_its_own_label(build: Build) -> None:
+    own = Label(rater="model:m/one", complete=False, rationale="mine")
+    run = build(
+        [Record(id="r0", question="q", response="x", labels=(own,))],
+        [judged("r0", raw=1.0, judge="m/one(temperature=0)")],
+    )
+    with pytest.raises(StatisticsError, match="own model wrote"):
+        make_pairs(run)
+
+
 def pair_record(i: int, kind: str, rubric: str = "general-likert") -> Record:
     return Record(
         id=f"p{i}", question="q", response="x", cluster=f"q{i}",

@@ -116,7 +116,9 @@ def test_labels_that_hold_only_a_value(tmp_path: Path) -> None:
                 for i, word in enumerate(words)
             ],
         )
-        store.put_measurements(Measured("claims", str(i), "consistency", "x", v) for i, v in enumerate([0.9, 0.5, 0.1]))
+        store.put_measurements(
+            Measured("claims", str(i), "consistency(nli=baseline)", "x", v) for i, v in enumerate([0.9, 0.5, 0.1])
+        )
     found = triage(tmp_path / "run", metric="consistency", construct="entailment", complete_value="Entailment")
     row = found.to_json()["rows"][0]
     assert (row["n"], row["n_incomplete"], row["auc"]) == (3, 2, 1.0)

@@ -60,7 +60,12 @@ def test_the_sentence_and_its_silence(case_11: Path, tmp_path: Path) -> None:
 
 
 def test_fewer_than_29_cannot_certify(case_11: Path) -> None:
-    assert any("cannot certify" in note for note in triage(case_11).operating_points[0].values["notes"])
+    assert any("fewer than 29 cannot certify" in note for note in triage(case_11).operating_points[0].values["notes"])
+    # .8^m <= .05 first at m = 14
+    assert any(
+        "fewer than 14 cannot certify" in note
+        for note in triage(case_11, recall="0.8").operating_points[0].values["notes"]
+    )
 
 
 def test_direction_is_declared_and_never_flipped(tmp_path: Path) -> None:
@@ -281,6 +286,11 @@ def test_fixed_thresholds(tmp_path: Path) -> None:
     assert triage(likert).to_json()["rows"][0]["fixed"] == {"f1": 0.0, "precision": None, "recall": 0.0}
     assert triage(table(tmp_path / "h.csv", [1, 0], [1, 2])).to_json()["rows"][0]["fixed"]["f1"] is None
     assert triage(tmp_path / "h.csv", complete_when="> 1").to_json()["rows"][0]["fixed"]["f1"] == 1.0
+
+
+def test_a_threshold_with_many_digits_is_shown_whole(tmp_path: Path) -> None:
+    found = triage(table(tmp_path / "d.csv", [1, 0], ["0.3888888888888889", 1]))
+    assert "to the last digit: <= 0.3888888888888889" in found.text()
 
 
 def test_a_preset_threshold_is_not_optimistic(case_11: Path) -> None:

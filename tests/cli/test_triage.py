@@ -63,6 +63,7 @@ def test_json_is_alone_on_stdout_and_errors_are_json_too(tmp_path: Path) -> None
     assert good.returncode == 0
     body = json.loads(good.stdout)
     assert body["details"][0]["auc_exact"] == "1"
+    assert body["pairs"] == []
     assert (tmp_path / "p.png").stat().st_size > 10_000
     assert "p.png" in good.stderr
 

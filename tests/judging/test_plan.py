@@ -11,7 +11,7 @@ from judgekit.data import RecordSet
 from judgekit.errors import UsageError
 from judgekit.judging.plan import make_plan
 from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options, most_tokens
+from judgekit.judging.units import Options
 from judgekit.records import Record
 from judgekit.rubric import load_rubric
 from tests.judging.judged import MINI, by_item, go, records, score, write_rubric
@@ -56,13 +56,6 @@ def test_checklists_that_are_not_written_yet_are_said_to_be_assumed(provider: Pr
     done = make_plan([answers()], loaded, spec, tmp_path / "run")
     assert (done.calls, done.reused, done.cost) == (0, 6, 0.0)
     assert json.dumps(done.to_dict())
-
-
-def test_the_most_that_a_call_with_re_asks_can_use() -> None:
-    # Without re-asks the prompt and one reply. With two: three prompts; the second repeats one reply (+ 200 tokens of what was
-    # wrong), the third two: 300 + 3 x 250 in, 3 x 50 out.
-    assert most_tokens(100, 50, 0) == (100, 50)
-    assert most_tokens(100, 50, 2) == (3 * 100 + (50 + 200) * 3, 150)
 
 
 @pytest.mark.parametrize(

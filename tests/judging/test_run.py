@@ -317,6 +317,24 @@ def test_the_budget_stops_before_it_is_passed_and_a_larger_one_goes_on(
     assert second.cost_total == pytest.approx(20.0)
 
 
+def test_a_re_ask_that_might_pass_the_budget_is_left_out(provider: Provider, rubric: Path, tmp_path: Path) -> None:
+    # A try may cost 50 and costs 1. The first reserves 50 of 60; a re-ask would need 50 more while the 50 are still held.
+    garbage = Say("?", usage={"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2})
+    provider.script = garbage
+    price = {"price_in": 0.0, "price_out": 1e6, "concurrency": 1}
+    outcome = go(provider, rubric, records(2), tmp_path / "run", max_cost=60.0, **price)
+    assert (outcome.stopped, outcome.unscored, provider.count, outcome.cost) == ("budget", {"invalid": 1}, 1, 1.0)
+    assert "passed the budget" in open_run(tmp_path / "run").judgements.reason[0]
+    # With 120: 50 + 50 held for the first re-ask, the second would make 150.
+    provider.reset(garbage)
+    outcome = go(provider, rubric, records(2), tmp_path / "run", max_cost=120.0, **price)
+    assert (outcome.stopped, provider.count, outcome.cost) == ("budget", 2, 2.0)
+    # With enough all three tries of both are made: 6 dollars.
+    provider.reset(garbage)
+    outcome = go(provider, rubric, records(2), tmp_path / "run", max_cost=500.0, **price)
+    assert (outcome.stopped, outcome.unscored, provider.count, outcome.cost) == (None, {"invalid": 2}, 6, 6.0)
+
+
 def test_a_budget_is_refused_where_a_price_is_unknown(provider: Provider, rubric: Path, tmp_path: Path) -> None:
     provider.script = score(2)
     with pytest.raises(BudgetError, match="openai/fake is unknown"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -12,6 +12,7 @@ from judgekit.stats.multiple import bonferroni, holm
 pvalues = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
+@settings(max_examples=12, deadline=None)  # statsmodels takes a tenth of a second a call
 @given(pvalues)
 def test_equal_statsmodels(p: list[float]) -> None:
     assert bonferroni(p) == pytest.approx(multipletests(p, method="bonferroni")[1])
