@@ -56,7 +56,13 @@ def unit_square(
     rows = [wrap(line.name, 52, 2) for line in lines]
     height = TOP + SIDE + 52 + sum(8 + 15 * len(row) for row in rows)
     svg = Svg(LEFT + SIDE + 18, height, title, says, name=name)
-    x, y = (lambda v: LEFT + SIDE * v), (lambda v: TOP + SIDE * (1 - v))
+
+    def x(v: float) -> float:
+        return LEFT + SIDE * v
+
+    def y(v: float) -> float:
+        return TOP + SIDE * (1 - v)
+
     for step in range(0, 101, 20):
         svg.line(x(step / 100), y(0), x(step / 100), y(1), "grid")
         svg.line(x(0), y(step / 100), x(1), y(step / 100), "grid")
@@ -185,7 +191,10 @@ def dots(
     """Points with intervals on one axis, a line a row; the numbers stand beside them."""
     wide, deep = 230.0, 38.0
     svg = Svg(label + wide + 118, TOP + deep * len(rows) + 44, title, says, name=name)
-    x = lambda v: label + wide * (min(max(v, low), high) - low) / (high - low)  # noqa: E731
+
+    def x(v: float) -> float:
+        return label + wide * (min(max(v, low), high) - low) / (high - low)
+
     base = TOP + deep * len(rows)
     for step in range(6):
         at = low + (high - low) * step / 5

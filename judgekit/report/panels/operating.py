@@ -111,7 +111,7 @@ def _pairs(context: Context) -> Grid | None:
     if not found:
         return None
     columns = ["first", "second", "rater", "n", "AUC difference", "low", "high", "p", "p, Bonferroni", "why not"]
-    rows = [
+    rows: list[list[Any]] = [
         [pair.first, pair.second, pair.rater, pair.found.n, pair.found.difference, pair.found.low, pair.found.high, pair.found.p,
          pair.p_bonferroni, pair.found.reason]
         for pair in found

@@ -65,7 +65,7 @@ def build(context: Context) -> Panel | LeftOut:
                 "these records and confirm it on others, or ask for a certified threshold at a confidence divided by their number.",
                 "plain",
                 "Best of many",
-            )  # fmt: skip
+            )
         )
     blocks.append(_table(context))
     notes = [f"{context.name(row)}: {note}" for row in context.rows for note in row.values["notes"]]
