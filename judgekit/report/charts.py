@@ -77,7 +77,13 @@ def unit_square(
     if target is not None:
         svg.path([(x(target), y(0)), (x(target), y(1))], "target", data_target=fmt(target))
     for line in lines:
-        svg.path([(x(a), y(b)) for a, b in line.points], f"curve c{line.index % SERIES}", data_row=line.index)
+        svg.path(
+            [(x(a), y(b)) for a, b in line.points],
+            f"curve c{line.index % SERIES}",
+            data_row=line.index if kind else None,
+        )
+        for a, b in line.points if not kind else ():
+            svg.mark(x(a), y(b), line.index, size=4)
     for line in lines:
         if line.mark is not None:
             svg.mark(x(line.mark[0]), y(line.mark[1]), line.index, size=5.5, data_kind=kind, data_mark=line.index)
@@ -185,11 +191,11 @@ def heat(
 
 
 def dots(
-    name: str, title: str, says: str, rows: Sequence[Dot], x_label: str, low: float = 0.0, high: float = 1.0, *, label: float = 190.0,
+    name: str, title: str, says: str, rows: Sequence[Dot], x_label: str, low: float = 0.0, high: float = 1.0, *, label: float = 190.0, wide: float = 230.0,
     guide: float | None = None, digits: int = 2,
 ) -> Markup:  # fmt: skip
     """Points with intervals on one axis, a line a row; the numbers stand beside them."""
-    wide, deep = 230.0, 38.0
+    deep = 38.0
     svg = Svg(label + wide + 118, TOP + deep * len(rows) + 44, title, says, name=name)
 
     def x(v: float) -> float:

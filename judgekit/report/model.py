@@ -23,6 +23,8 @@ __all__ = [
     "Panel",
     "Says",
     "Widget",
+    "gathered",
+    "grid_of",
     "number",
     "percent",
     "pvalue",
@@ -71,7 +73,7 @@ def pvalue(value: float | None) -> str:
 class Grid:
     """A table: `rows` hold what is downloaded (numbers, text, None), `shown` the same cells as people read them.
 
-    `titles` head the shown cells where these are other columns than the downloaded ones. `most` rows are printed on the page; the download always has all. `heads` counts leading columns that name a row.
+    `folded` tables open at a click. `titles` head the shown cells where these are other columns than the downloaded ones. `most` rows are printed on the page; the download always has all. `heads` counts leading columns that name a row.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Grid:
     most: int = 200
     heads: int = 1
     titles: Sequence[str] | None = None
+    folded: bool = False
 
     @property
     def printed(self) -> list[list[str]]:
@@ -204,7 +207,17 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int) else safe_cell(str(value))
 
 
-def grid_of(table: Any, signature: str | None = None, name: str | None = None) -> Grid:
+def gathered(said: Sequence[tuple[str, str]], everyone: int) -> list[str]:
+    """Remarks of (who, words): each once, with those it concerns, or nobody's name when it concerns all `everyone`."""
+    found: dict[str, list[str]] = {}
+    for who, words in said:
+        found.setdefault(words, [])
+        if who not in found[words]:
+            found[words].append(who)
+    return [words if len(who) == everyone else f"{words} ({'; '.join(who)})" for words, who in found.items()]
+
+
+def grid_of(table: Any, signature: str | None = None, name: str | None = None, folded: bool = False) -> Grid:
     """A table of `analysis` (rows as objects, columns that show them); the download holds every key of the rows."""
     from judgekit.analysis.result import plain
 
@@ -218,7 +231,7 @@ def grid_of(table: Any, signature: str | None = None, name: str | None = None) -
         [[_text(plain(row.get(key))) for key in keys] for row in table.rows],
         [[column.cell(row) for column in shown] for row in table.rows],
         notes=[*table.notes, *(f"A dash: {reason}." for reason in reasons[:6])], signature=signature,
-        titles=[column.title if column.title is not None else column.key for column in shown],
+        titles=[column.title if column.title is not None else column.key for column in shown], folded=folded,
     )  # fmt: skip
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from markupsafe import Markup, escape
 
 __all__ = ["SERIES", "Svg", "fmt", "wrap"]
 
+_BREAK = re.compile(r"(?<=[-/_.:])")  # where a name that is too long may be cut
 SERIES = 8  # classes c0 .. c7; a dash pattern and a marker go with each, so that colour never stands alone
 
 
@@ -19,12 +21,15 @@ def fmt(value: float) -> str:
 
 def wrap(text: str, width: int, lines: int = 2) -> list[str]:
     """`text` in at most `lines` lines of about `width` characters; the rest is an ellipsis."""
-    words, out = text.split(), [""]
-    for word in words or [""]:
-        if len(out[-1]) + len(word) + 1 > width and out[-1]:
-            out.append(word)
-        else:
-            out[-1] = f"{out[-1]} {word}".strip()
+    out = [""]
+    for word in text.split():
+        bits = [word] if len(word) <= width else _BREAK.split(word)
+        for place, bit in enumerate(bits):
+            gap = " " if place == 0 and out[-1] else ""
+            if len(out[-1]) + len(bit) + len(gap) > width and out[-1]:
+                out.append(bit)
+            else:
+                out[-1] += gap + bit
     out = [line if len(line) <= width else line[: width - 1] + "…" for line in out]
     if len(out) > lines:
         out = [*out[: lines - 1], out[lines - 1][: width - 1] + "…"]

@@ -55,7 +55,9 @@ def _blocks(found: Result, number: int, dataset: str | None) -> list[Figure | Gr
     for name in ("ceiling", "judges", "pairs", "overall", "raters"):
         table = found[name]
         if table.rows:
-            blocks.append(grid_of(table, found.signature, f"agreement-{name}{tail}"))
+            blocks.append(
+                grid_of(table, found.signature, f"agreement-{name}{tail}", folded=name not in ("overall", "judges"))
+            )
     notes = list(dict.fromkeys(found.notes))
     if notes:
         blocks.append(Notes(notes))

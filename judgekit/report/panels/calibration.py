@@ -54,7 +54,7 @@ def _figure(context: Context, row: Row, number: int) -> Figure | str:
         skill = "" if item.skill is None else f", {100 * item.skill:+.0f} % against always saying the prevalence"
         points = [(float(b.predicted), float(b.observed)) for b in item.curve if b.n]
         if points:
-            lines.append(Line(f"{item.name}: Brier {item.brier:.3f}{skill}", points, place, points[-1]))
+            lines.append(Line(f"{item.name}: Brier {item.brier:.3f}{skill}", points, place))
         data += [[item.name, b.n, b.predicted, b.observed, b.observed_low, b.observed_high] for b in item.curve]
     title, name = context.name(row), f"calibration-{number}"
     said = "; ".join(f"{d[0]} says {_two(d[2])}, was {_two(d[3])} of {d[1]}" for d in data if d[1])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 TITLE = "Flow of records"
 ORDER = 20
-MOST = 6  # drawings; the table has every row
+MOST = 4  # drawings; the table has every row
 
 __all__ = ["ORDER", "TITLE", "build"]
 
@@ -27,6 +27,7 @@ def build(context: Context) -> Panel | LeftOut:
         "flow-all", "Records from the run to the figures", ["row", *columns],
         [[context.name(row), *counts.values()] for row, counts in zip(context.rows, rows, strict=True)],
         signature=context.signature,
+        folded=True,
     )  # fmt: skip
     figures = [
         _figure(context, row, counts, number)

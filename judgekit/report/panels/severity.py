@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from judgekit.report.charts import heat
-from judgekit.report.model import Figure, Grid, LeftOut, Panel, percent
+from judgekit.report.model import Figure, Grid, LeftOut, Panel, gathered, percent
 from judgekit.report.panels.levels import groups
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _figure(context: Context, row: Row, number: int) -> Figure:
 def _misses(context: Context, rows: list[Row]) -> Grid | None:
     data: list[list[Any]] = []
     shown: list[list[str]] = []
-    notes: list[str] = []
+    notes: list[tuple[str, str]] = []
     for row in rows:
         found = row.extra.get("severity")
         if not found:
@@ -111,13 +111,13 @@ def _misses(context: Context, rows: list[Row]) -> Grid | None:
                 context.name(row), "weighted by severity", str(found["n"]), "–", percent(found["weighted"]), percent(found["weighted_upper"]),
             ])  # fmt: skip
         if found["without_severity"]:
-            notes.append(f"{context.name(row)}: {found['without_severity']} incomplete answers name no severity")
+            notes.append((context.name(row), f"{found['without_severity']} incomplete answers name no severity"))
         if found["repeated_questions"]:
-            notes.append(f"{context.name(row)}: questions repeat, so the bounds are too tight")
+            notes.append((context.name(row), "questions repeat, so the bounds are too tight"))
     if not data:
         return None
     columns = ["row", "severity", "incomplete answers", "missed", "share missed", "at most"]
     return Grid(
         "misses-by-severity", "Incomplete answers missed at the operating point, by severity", columns, data, shown, heads=2,
-        notes=tuple(notes), signature=context.signature,
+        notes=gathered(notes, len(rows)), signature=context.signature,
     )  # fmt: skip
