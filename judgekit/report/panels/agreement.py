@@ -38,7 +38,7 @@ def build(context: Context) -> Panel | LeftOut:
     if not blocks:
         return LeftOut("; ".join(reasons) or "nothing can be compared")
     lead = (
-        "A judge cannot agree with clinicians better than they agree among themselves. Judge and left-out rater are held against the "
+        "What clinicians reach among themselves is the measure of a judge. Judge and left-out rater are held against the "
         "same other raters, on the same answers. Verdicts are those of the rubric's own fixed threshold."
     )
     return Panel(lead, (*blocks, *(Says(f"Left out: {reason}", "warn") for reason in reasons)))

@@ -29,9 +29,10 @@ def build(context: Context) -> Panel | LeftOut:
         )
         for item in row.extra.get("transport", []):
             moved.append([name, item["prevalence"], item["workload"], item["precision"]])
-        moved_shown.append(
-            [name, *(f"{percent(i['workload'])} ({percent(i['precision'])})" for i in row.extra.get("transport", []))]
-        )
+        if row.extra.get("transport"):
+            moved_shown.append(
+                [name, *(f"{percent(i['workload'])} ({percent(i['precision'])})" for i in row.extra["transport"])]
+            )
     rates = [f"1 catch for {i['reads_per_catch']:g}" for i in rows[0].extra["net_benefit"]]
     shares = [
         f"{percent(i['prevalence'], 0)} incomplete"
