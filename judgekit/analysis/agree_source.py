@@ -16,7 +16,7 @@ from judgekit.runs.model import SCORED
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["agree_source", "judge_correlations"]
+__all__ = ["agree_source", "correlation_matrix", "judge_correlations"]
 
 
 def agree_source(
@@ -164,6 +164,22 @@ def judge_correlations(frame: pd.DataFrame, *, replicates: int = 1000, seed: int
             head={"dataset": str(dataset), "rubric": str(rubric)},
         )  # fmt: skip
     return rows
+
+
+def correlation_matrix(
+    rows: Sequence[dict[str, Any]], method: str = "pearson"
+) -> tuple[list[str], list[list[float | None]]]:
+    """Judges' names and the square of their correlations, for a heat map of one data set and rubric.
+
+    `rows` come from `correlations`; the diagonal is None (a judge with itself says nothing), as is what is undefined.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in (row["a"], row["b"])))
+    place = {name: index for index, name in enumerate(names)}
+    square: list[list[float | None]] = [[None] * len(names) for _ in names]
+    for row in rows:
+        a, b = place[row["a"]], place[row["b"]]
+        square[a][b] = square[b][a] = row[method]
+    return names, square
 
 
 def _table_correlations(

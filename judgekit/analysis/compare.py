@@ -51,7 +51,8 @@ def compare(
     sample : the column of repeated samples, for the spread of a group's mean over them (decoding noise only).
     by : columns that split the comparison; each combination is compared on its own and joins the family.
     baseline : compare this group with each other one, as baseline minus other; by default every pair, first minus second.
-    design : ``paired`` by unit, ``independent`` (Welch), or ``auto``: paired where two groups share two units or more.
+    design : ``paired`` by unit, ``independent`` (Welch), or ``auto``: paired where two groups share two units and at least
+        half of the smaller group's, so that pairing never throws most of the data away.
     family : number of comparisons looked at, when more than are shown here.
     unscored_as : count unscored rows as this number. For reproducing a convention only; it is stamped on the result.
     permutations : B of the permutation test; enumerated when 2^n <= B.
@@ -246,7 +247,8 @@ def _pair(wide: pd.DataFrame, a: str, b: str, options: dict[str, Any], file: str
             f"{a} and {b} share no unit, so that they cannot be paired", file=file, mend="--design independent"
         )
     boot = {"replicates": options["replicates"], "seed": options["seed"]}
-    if design == "paired" or (design == "auto" and len(both) >= 2):
+    fewest = int(min(wide[a].notna().sum(), wide[b].notna().sum()))
+    if design == "paired" or (design == "auto" and len(both) >= 2 and 2 * len(both) >= fewest):
         x, y = both[a].to_numpy(), both[b].to_numpy()
         test = paired(x, y, level=options["level"], **boot)
         permuted = sign_flip(x - y, replicates=options["permutations"], seed=options["seed"])
@@ -305,7 +307,7 @@ def _notes(
         notes.append("intervals over samples show decoding noise only: other questions would move the means further")
     if any(row["design"] == "welch" for row in pairs):
         notes.append(
-            "groups without common units: group and question are confounded, and the tests cannot tell them apart"
+            "groups with few or no common units: group and question are confounded, and the tests cannot tell them apart"
         )
     lost = sum(max(0, max(row["n"], row["n_b"]) - row["n_common"]) for row in pairs if row["design"] == "paired")
     if lost:

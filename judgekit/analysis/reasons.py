@@ -309,6 +309,14 @@ def _modes(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> list[dict[
 def _hand(
     rows: Sequence[dict[str, Any]], hand: Sequence[dict[str, Any]], boot: dict[str, Any], file: str | None
 ) -> list[dict[str, Any]]:
+    seen: dict[Any, Any] = {}
+    for row in hand:
+        if row.get("id") in seen:
+            raise DataError(
+                f"the pair {row.get('id')!r} is labelled twice", file=file, line=row.get("__line__"), field="id",
+                mend="keep one row a pair",
+            )  # fmt: skip
+        seen[row.get("id")] = row
     out = []
     for field, levels in (("alignment", list(ALIGNMENT)), ("mode", list(MODES))):
         said = {row["id"]: row for row in rows if row[field] is not None}

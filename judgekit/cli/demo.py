@@ -45,10 +45,16 @@ def demo(out: Path, limit: int | None) -> None:
     if limit is not None:
         records = records[:limit]
     run = out / "run"
-    _say(f"1. {len(records)} answers to patients' questions; labels by construction: half leave something important out.")
-    _say(f"2. Judged under {' and '.join(RUBRICS)} by {MODEL}, on this machine. Ctrl-C is safe: the same command goes on.")
+    _say(
+        f"1. {len(records)} answers to patients' questions; labels by construction: half leave something important out."
+    )
+    _say(
+        f"2. Judged under {' and '.join(RUBRICS)} by {MODEL}, on this machine. Ctrl-C is safe: the same command goes on."
+    )
     outcome = asyncio.run(
-        run_judges([records], [load_rubric(name) for name in RUBRICS], [JudgeSpec(MODEL)], run, Options(max_chars=SHORT))
+        run_judges(
+            [records], [load_rubric(name) for name in RUBRICS], [JudgeSpec(MODEL)], run, Options(max_chars=SHORT)
+        )
     )
     click.echo()
     show_outcome(outcome, False)

@@ -30,7 +30,7 @@ def list_(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"metrics": rows}, ensure_ascii=False))
         return
-    wide = max(len(row["name"]) for row in rows)
+    wide = max(len(str(row["name"])) for row in rows)
     for row in rows:
         click.echo(f"{row['name']:{wide}}  {row['summary']}")
         if not row["ready"]:

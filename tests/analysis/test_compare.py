@@ -217,3 +217,11 @@ def test_prompts_are_compared_and_averaged_models_are_named(build: Build) -> Non
     apart = compare_source(run, what="prompt", by=["model"], **QUICK)
     assert len(apart["pairs"].rows) == 2
     assert "averaged: keep them apart" not in apart.text()
+
+
+def test_a_few_common_questions_do_not_throw_the_others_away() -> None:
+    rows = [("A", f"q{i}", i % 3) for i in range(20)] + [("B", f"q{i}", i % 2) for i in range(18, 38)]
+    (row,) = compare(frame(rows), value="v", group="model", unit="q", **QUICK)["pairs"].rows
+    assert (row["design"], row["n"], row["n_b"], row["n_common"]) == ("welch", 20, 20, 2)
+    (row,) = compare(frame(rows), value="v", group="model", unit="q", design="paired", **QUICK)["pairs"].rows
+    assert (row["design"], row["n"]) == ("paired", 2)

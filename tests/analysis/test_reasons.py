@@ -141,6 +141,8 @@ def test_the_classifier_against_hand_labels(build: Build) -> None:
     assert (rows["mode"]["percent"], rows["mode"]["kappa"]) == (1.0, None)  # one pair: no kappa
     with pytest.raises(DataError, match="'maybe' is no alignment"):
         show_reasons(run, hand=[{"id": "p0", "alignment": "maybe"}], replicates=0)
+    with pytest.raises(DataError, match="labelled twice"):
+        show_reasons(run, hand=[{"id": "p0", "alignment": "yes"}, {"id": "p0", "alignment": "no"}], replicates=0)
     with pytest.raises(DataError, match="no alignment and no mode"):
         show_reasons(run, hand=[{"id": "p0"}], replicates=0)
 

@@ -95,7 +95,10 @@ def _one(store: Any, dataset: str, record: Record, rubric: Any, judge: str, skil
     lost = draw(record.id, rubric.name, judge, "lost") < unscored
     score = level(record, rubric.name, judge, skill, int(min(levels)), int(max(levels)))
     missing = record.labels[0].rationale if record.labels else None
-    verdict = {"explanation": f"The answer to {record.id} reads as level {score}. {missing or ''}".strip(), "score": score}
+    verdict = {
+        "explanation": f"The answer to {record.id} reads as level {score}. {missing or ''}".strip(),
+        "score": score,
+    }
     text = "I would rather not say." if lost else json.dumps(verdict)
     key = hashlib.sha256(f"{dataset}{record.id}{rubric.name}{judge}".encode()).hexdigest()
     spent: dict[str, Any] = {"tokens_in": 700, "tokens_out": 60, "cost": 0.0004 if priced else None, "latency_s": 0.8}
@@ -137,5 +140,7 @@ def many(n: int) -> list[Record]:
         record = base[i % len(base)]
         response = " ".join(words[int(draw(i, k) * len(words))] for k in range(len((record.response or "").split())))
         question = f"{record.question} (case {i})"
-        out.append(dataclasses.replace(record, id=f"{i:05d}", question=question, response=response, cluster=f"q{i // 3}"))
+        out.append(
+            dataclasses.replace(record, id=f"{i:05d}", question=question, response=response, cluster=f"q{i // 3}")
+        )
     return out

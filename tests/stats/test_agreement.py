@@ -182,6 +182,32 @@ def test_codes_are_checked() -> None:
         encode([], ["a", "a"])
 
 
+@settings(max_examples=40, deadline=None)
+@given(ratings, st.randoms(use_true_random=False))
+def test_the_order_of_units_and_raters_changes_nothing(rows: list[list[int]], random: Any) -> None:
+    codes = np.asarray(rows)
+    units, raters = list(range(len(rows))), [0, 1, 2]
+    random.shuffle(units)
+    random.shuffle(raters)
+    other = codes[units][:, raters]
+
+    def same(a: float | None, b: float | None) -> bool:
+        return a == b if a is None or b is None else a == pytest.approx(b, abs=1e-9)
+
+    for metric in ("nominal", "ordinal", "interval"):
+        one, two = (krippendorff_alpha(part, n_levels=4, metric=metric, replicates=0) for part in (codes, other))  # type: ignore[arg-type]
+        assert same(one.value, two.value)
+    a, b = codes[:, 0], codes[:, 1]
+    for weights in (None, "linear", "quadratic"):
+        one, two = (cohen_kappa(*pair, n_levels=4, weights=weights, replicates=0) for pair in ((a, b), (b, a)))  # type: ignore[arg-type]
+        assert same(one.value, two.value)
+    # Renaming the levels changes nothing that does not depend on their order.
+    assert same(
+        krippendorff_alpha(codes, n_levels=4, replicates=0).value,
+        krippendorff_alpha(np.where(codes >= 0, 3 - codes, -1), n_levels=4, replicates=0).value,
+    )
+
+
 LEVELS = ["Contradiction", "Neutral", "Entailment"]
 
 

@@ -93,3 +93,10 @@ def test_coarse_differences_are_drawn_by_size() -> None:
     exact = sum(p for total, p in sums.items() if abs(total) >= abs(values.sum()) - 1e-9)
     drawn = sign_flip(values, replicates=20_000)
     assert drawn.p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
+
+
+def test_without_a_difference_one_in_twenty_is_significant() -> None:
+    # 300 sets of 20 heavy-tailed differences about 0: p <= .05 in 5 % of them, give or take 3 Monte Carlo errors.
+    rng = np.random.default_rng(12)
+    hits = sum((sign_flip(rng.standard_t(3, 20), replicates=999, seed=seed).p or 1) <= 0.05 for seed in range(300))
+    assert abs(hits / 300 - 0.05) < 3 * np.sqrt(0.05 * 0.95 / 300)
