@@ -20,7 +20,7 @@ from judgekit.errors import InputError
 from judgekit.judging.judgement import criterion_row, score_verdict
 from judgekit.judging.types import JudgeSpec
 from judgekit.judging.units import Unit, blank_judgement, criteria_from_record, settle
-from judgekit.metrics.alignment import Support, support
+from judgekit.metrics.alignment import Support, support, what_is_cut
 from judgekit.metrics.models import MINILM, encoder
 from judgekit.metrics.nli_rules import VERSION as RULES
 from judgekit.metrics.nli_rules import judge_pair
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODEL",
+    "TUNED",
     "evidence_judgement",
     "evidence_map",
     "evidence_verdict",
@@ -114,7 +115,8 @@ def evidence_verdicts(record: Record, criteria: Sequence[Criterion]) -> list[dic
     met : the map's probability is at least its threshold (inclusive).
     explanation : the quoted evidence sentence, how well it aligns, what is missing, and any conflict.
     probability : in (0, 1); for a criterion without words None, and `met` is False.
-    flags : ``tuned_on_this_row`` where this very response and criterion made the map: no evidence of anything then.
+    flags : ``tuned_on_this_row`` where this very response and criterion made the map: no evidence of anything then; ``response_cut``
+        past 400 sentences, ``criterion_cut`` past the model's window.
     """
     response = record.response or ""
     results = []
@@ -132,7 +134,7 @@ def evidence_verdicts(record: Record, criteria: Sequence[Criterion]) -> list[dic
                 "met": p >= evidence_map()["threshold"],
                 "explanation": _explain(row, p),
                 "probability": p,
-                "flags": [TUNED] if tuned else [],
+                "flags": ([TUNED] if tuned else []) + what_is_cut(response, text),
             }
         )
     return results

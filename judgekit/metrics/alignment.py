@@ -9,14 +9,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from judgekit.metrics.factual_consistency import windows
-from judgekit.metrics.models import MINILM, Encoder, encoder
+from judgekit.metrics.models import MINILM, Encoder, encoder, on_device_change
 from judgekit.metrics.nli_rules import FUNCTION_WORDS, content_words, stem
 from judgekit.metrics.text import tokens
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Support", "support"]
+__all__ = ["Support", "support", "what_is_cut"]
 
 LEAST_SIMILARITY: Final = (
     0.05  # a word without any counterpart counts this much, so that a geometric mean stays defined
@@ -143,7 +143,15 @@ class _Texts:
 
 @lru_cache(maxsize=1)
 def _texts() -> _Texts:
+    on_device_change(_texts.cache_clear)
     return _Texts(encoder(MINILM))
+
+
+def what_is_cut(response: str, claim: str) -> list[str]:
+    """Flags for what `support` does not read: ``response_cut`` past 400 sentences, ``criterion_cut`` past the model's window."""
+    flags = ["response_cut"] if len(windows(response)) > MOST_SENTENCES else []
+    reader = encoder(MINILM)
+    return flags + (["criterion_cut"] if reader.lengths([claim])[0] > reader.limit else [])
 
 
 def support(response: str, claims: Sequence[str], question: str = "") -> list[Support | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,17 @@ from judgekit.metrics.text import encodable
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["DEVICES", "MINILM", "Classifier", "Encoder", "classifier", "device", "encoder", "use_device"]
+__all__ = [
+    "DEVICES",
+    "MINILM",
+    "Classifier",
+    "Encoder",
+    "classifier",
+    "device",
+    "encoder",
+    "on_device_change",
+    "use_device",
+]
 
 DEVICES: Final = ("auto", "cpu", "cuda", "mps")
 MINILM: Final = "all-MiniLM-L6-v2"
@@ -30,6 +40,12 @@ MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fa
 TOKENS_A_BATCH: Final = {"cpu": 4096, "mps": 16384, "cuda": 65536}
 
 _wanted = "auto"
+_forget: list[Callable[[], None]] = []
+
+
+def on_device_change(forget: Callable[[], None]) -> None:
+    """`forget` is called when another device is chosen: whatever holds a model or its results must drop it."""
+    _forget.append(forget)
 
 
 def use_device(name: str) -> None:
@@ -45,6 +61,8 @@ def use_device(name: str) -> None:
     if name != _wanted:
         encoder.cache_clear()
         classifier.cache_clear()
+        for forget in _forget:
+            forget()
     _wanted = name
 
 

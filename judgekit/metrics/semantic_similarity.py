@@ -41,7 +41,8 @@ def embedded(texts: Sequence[str], model: str, long: str) -> list[tuple[np.ndarr
             at += len(parts)
         return results
 
-    return _SEEN.get([(model, long, text) for text in texts], compute)
+    which = encoder(model).version  # another device or precision is another number
+    return _SEEN.get([(which, long, text) for text in texts], compute)
 
 
 @dataclass(frozen=True)

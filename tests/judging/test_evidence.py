@@ -82,6 +82,12 @@ def test_no_text_breaks_it_and_nothing_is_met_by_nothing(minilm: None, response:
     assert verdict["explanation"]
 
 
+def test_what_is_not_read_is_flagged(minilm: None) -> None:
+    record = Record(id="1", response="Take rest. " * 500)
+    assert evidence_verdict(record, Criterion(id="c", text="Take rest"))["flags"] == ["response_cut"]
+    assert evidence_verdict(RECORD, Criterion(id="c", text="rest " * 400))["flags"] == ["criterion_cut"]
+
+
 def checklist(tmp_path: Path, text: str = CHECKLIST):  # type: ignore[no-untyped-def]
     path = tmp_path / "rubric.yaml"
     path.write_text(text)
