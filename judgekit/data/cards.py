@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from judgekit.data.source import FORMATS
-from judgekit.data.yamltext import read_yaml
 from judgekit.errors import DataError
 from judgekit.records import content_hash
 from judgekit.registry import library_files, modules
+from judgekit.yamltext import read_yaml
 
 __all__ = ["Card", "LabelSpec", "Shape", "SourceFile", "card_names", "load_card", "threshold"]
 
@@ -311,7 +311,7 @@ def load_card(card: str | Path | Card) -> Card:
             )
         path, shape = known[name], tail or None
     shown = str(path)
-    value, lines = read_yaml(path, shown)
+    value, lines = read_yaml(path, shown, "card", DataError)
     if "shapes" not in value:
         inner = {key: value.pop(key) for key in list(value) if key in _FLAT and key != "about"}
         value["shapes"] = {"rows": inner}

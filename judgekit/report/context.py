@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
     from judgekit.analysis.triage_row import Row
     from judgekit.runs.reader import Run
 
-__all__ = ["Context"]
+__all__ = ["Context", "rows_of"]
+
+
+def rows_of(frame: pd.DataFrame) -> Iterator[Any]:
+    """A frame's rows as named tuples; their cells are what the run holds, of any type."""
+    return iter(frame.itertuples(index=False))
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,7 @@ class Context:
         from judgekit.data.labels import is_join
 
         found: dict[str, Any] = {}
-        for row in self.labels.itertuples(index=False):
+        for row in rows_of(self.labels):
             kind = found.setdefault(str(row.construct), {"raters": {}, "joins": {}})
             name = "not named" if row.rater is None else str(row.rater)
             side = "joins" if row.rater is not None and is_join(row) else "raters"

@@ -40,12 +40,14 @@
   if (data) {
     const range = $("slider-recall"), pick = $("slider-row");
     let exact = data.target;
-    const place = (id, x, y) => {
-      const mark = $(id);
-      if (!mark) return;
-      const box = { left: 52, top: 14, side: 330 };
-      mark.setAttribute("transform", `translate(${box.left + box.side * x} ${box.top + box.side * (1 - y)})`);
-    };
+    const box = { left: 52, top: 14, side: 330 };
+    function place(kind, index, x, y) {
+      for (const mark of document.querySelectorAll(`[data-kind="${kind}"]`)) {
+        const mine = mark.dataset.mark === String(index);
+        mark.classList.toggle("dim", !mine);
+        if (mine) mark.setAttribute("transform", `translate(${box.left + box.side * x} ${box.top + box.side * (1 - y)})`);
+      }
+    }
     const put = (key, text) => { const at = $("slider-" + key); if (at.textContent !== text) at.textContent = text; };
     function point(row, num, den) {
       let at = 0;
@@ -70,14 +72,10 @@
       const ends = row.risk[at];
       put("unread_risk", share(missed, n - flagged, 1) + (ends ? ` (${(100 * ends[0]).toFixed(1)} % to ${(100 * ends[1]).toFixed(1)} %)` : ""));
       range.setAttribute("aria-valuetext", $("slider-target").textContent);
-      for (const mark of document.querySelectorAll("[id^='roc-mark-'],[id^='roc-2-mark-'],[id^='workload-mark-'],[id^='workload-2-mark-']")) mark.classList.toggle("dim", !mark.id.endsWith("-" + index));
-      for (const line of document.querySelectorAll("path[data-row]")) line.classList.toggle("dim", data.rows.length > 1 && line.dataset.row !== String(index));
-      for (const name of ["roc", "roc-2", "roc-3"]) place(`${name}-mark-${index}`, alarms / row.q, caught / row.p);
-      for (const name of ["workload", "workload-2", "workload-3"]) {
-        place(`${name}-mark-${index}`, caught / row.p, flagged / n);
-        const target = $(name + "-target");
-        if (target) target.setAttribute("transform", `translate(${330 * (num / den - data.target[0] / data.target[1])} 0)`);
-      }
+      for (const line of document.querySelectorAll("path[data-row]")) line.classList.toggle("dim", line.dataset.row !== String(index));
+      place("roc", index, alarms / row.q, caught / row.p);
+      place("workload", index, caught / row.p, flagged / n);
+      for (const line of document.querySelectorAll("path[data-target]")) line.setAttribute("transform", `translate(${box.side * (num / den - data.target[0] / data.target[1])} 0)`);
     }
     range.addEventListener("input", () => { exact = [Number(range.value), 1000]; move(); });
     pick.addEventListener("change", move);

@@ -1,14 +1,12 @@
-"""How much must a clinician still read? Workload against recall, with a slider that moves the operating point."""
+"""How much must a clinician still read? ROC and workload, with a slider that moves the operating point on both."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from judgekit.report.charts import Line, unit_square
-from judgekit.report.model import Figure, Grid, LeftOut, Panel, Widget, number, percent, share
+from judgekit.report.curves import roc, workload
+from judgekit.report.model import Figure, Grid, LeftOut, Panel, Widget, number, percent, pvalue, share
 from judgekit.report.svg import SERIES
 
 if TYPE_CHECKING:
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "How much must a clinician still read?"
-ORDER = 40
+ORDER = 30
 LOWEST, STEP = 500, 5  # per mille: where the slider begins, and its step
 
 __all__ = ["ORDER", "TITLE", "build", "slider_row"]
@@ -28,9 +26,12 @@ def build(context: Context) -> Panel | LeftOut:
         return LeftOut(context.no_curve())
     assert context.triage is not None
     target = context.triage.choices.recall
-    blocks: list[Figure | Widget] = []
+    blocks: list[Figure | Widget | Grid] = []
     for start in range(0, len(rows), SERIES):
-        blocks.append(_figure(context, rows[start : start + SERIES], start, float(target)))
+        part = rows[start : start + SERIES]
+        blocks += [roc(context, part, start), workload(context, part, start, float(target))]
+    found = _pairs(context)
+    blocks += [found] if found else []
     widget = Widget(
         "slider",
         {
@@ -41,46 +42,10 @@ def build(context: Context) -> Panel | LeftOut:
         },
     )  # fmt: skip
     lead = (
-        "Workload is the share of all answers that fall at or beyond the threshold, and are read. The dotted line is reading in random "
-        "order; the dashed upright line is the recall target."
+        "AUC is the chance that an incomplete answer scores worse than a complete one; it is never flipped. Workload is the share of "
+        "all answers that fall at or beyond the threshold, and are read."
     )
     return Panel(lead, (widget, *blocks))
-
-
-def _figure(context: Context, rows: list[Row], start: int, target: float) -> Figure:
-    lines, data = [], []
-    for place, row in enumerate(rows):
-        curve = row.curve
-        assert curve is not None
-        n = curve.n_incomplete + curve.n_complete
-        caught = np.concatenate([[0.0], curve.caught]) / curve.n_incomplete
-        read = np.concatenate([[0.0], curve.caught + curve.false_alarms]) / n
-        points = [(float(caught[0]), float(read[0]))]
-        for i in range(1, caught.size):  # a target between two levels needs the upper one: steps, not slopes
-            points += [(float(caught[i - 1]), float(read[i])), (float(caught[i]), float(read[i]))]
-        mark = None if row.point.recall is None or row.point.workload is None else (row.point.recall, row.point.workload)
-        lines.append(Line(context.name(row), points, start + place, mark))
-        data += [
-            [context.name(row), float(t), int(c), int(c + f), int(curve.n_incomplete), int(n), float(c / curve.n_incomplete), float((c + f) / n)]
-            for t, c, f in zip(curve.threshold, curve.caught, curve.false_alarms, strict=True)
-        ]  # fmt: skip
-    said = "; ".join(
-        f"{context.name(row)}: {share(row.point.flagged, row.point.n)} read to catch {share(row.point.caught, row.point.n_incomplete)}"
-        for row in rows
-    )
-    says = f"Workload against recall. {said}. A random order reads about as many per cent as it catches."
-    name = "workload" if start == 0 else f"workload-{start // SERIES + 1}"
-    shares = {round(row.auc.n_incomplete / (row.auc.n_incomplete + row.auc.n_complete), 6) for row in rows}
-    guides = [Line("random order", [(0, 0), (1, 1)], 0, (0.3, 0.24))]
-    if len(shares) == 1:
-        guides.append(Line("perfect judge", [(0, 0), (1, shares.pop())], 0, (0.36, 0.03)))
-    svg = unit_square(
-        name, "Workload against recall", says, lines, guides, "incomplete answers caught, %", "of all answers read, %", target
-    )
-    columns = ["row", "threshold", "incomplete caught", "read", "incomplete", "answers", "recall", "workload"]
-    counts = "; ".join(f"{context.name(row)}: {row.point.n_incomplete:g} incomplete of {row.point.n:g}" for row in rows)
-    caption = f"{counts}. Unscored answers are not on the curves; the numbers beside the slider count them as read."
-    return Figure(name, "Workload against recall", svg, says, caption, Grid(name, "Each threshold", columns, data, most=60), context.signature)
 
 
 def slider_row(row: Row, name: str, target: Fraction) -> dict[str, Any]:
@@ -95,7 +60,9 @@ def slider_row(row: Row, name: str, target: Fraction) -> dict[str, Any]:
     assert curve is not None
     caught, alarms = [int(v) for v in curve.caught], [int(v) for v in curve.false_alarms]
     p, q = int(curve.n_incomplete), int(curve.n_complete)
-    clustered = row.point.flagged is not None and row.point.flagged < row.point.n and row.point.unread_risk_interval is None
+    clustered = (
+        row.point.flagged is not None and row.point.flagged < row.point.n and row.point.unread_risk_interval is None
+    )
     risk: dict[str, list[float | None]] = {}
     for share_ in {target, *(Fraction(k, 1000) for k in range(LOWEST, 1001, STEP))}:
         at = next(i for i, c in enumerate(caught) if c * share_.denominator >= share_.numerator * p)
@@ -116,12 +83,18 @@ def _first(row: Row) -> list[tuple[str, str, str]]:
     point, values = row.point, row.values
     unread = int(point.n - (point.flagged or 0))
     span = point.unread_risk_interval
-    risk = share(point.missed, unread) + (f" ({percent(span.low)} to {percent(span.high)})" if span and span.low is not None else "")
+    risk = share(point.missed, unread) + (
+        f" ({percent(span.low)} to {percent(span.high)})" if span and span.low is not None else ""
+    )
     return [
         ("threshold", "Read an answer if its score is", f"{values['flag_if'].split()[1]} {point.threshold:g}"),
         ("workload", "Answers read", f"{share(point.flagged, point.n)} ({point.flagged:g} of {point.n:g})"),
         ("workload_all", "Answers read, unscored ones too", percent(values["workload_all"])),
-        ("recall", "Incomplete answers caught", f"{share(point.caught, point.n_incomplete)} ({point.caught:g} of {point.n_incomplete:g})"),
+        (
+            "recall",
+            "Incomplete answers caught",
+            f"{share(point.caught, point.n_incomplete)} ({point.caught:g} of {point.n_incomplete:g})",
+        ),
         ("missed", "Incomplete answers missed", f"{point.missed:g}"),
         ("precision", "Incomplete among those read", share(point.caught, point.flagged)),
         ("false_alarms_per_catch", "Complete answers read for each catch", number(point.false_alarms_per_catch)),
@@ -129,3 +102,23 @@ def _first(row: Row) -> list[tuple[str, str, str]]:
         ("wss", "Work saved over a random sample", number(point.wss, 3)),
         ("unread_risk", "Incomplete among the unread", risk),
     ]
+
+
+def _pairs(context: Context) -> Grid | None:
+    if context.triage is None or not 1 < len(context.rows) <= 24:
+        return None
+    found = context.triage.pairs()
+    if not found:
+        return None
+    columns = ["first", "second", "rater", "n", "AUC difference", "low", "high", "p", "p, Bonferroni", "why not"]
+    rows: list[list[Any]] = [
+        [pair.first, pair.second, pair.rater, pair.found.n, pair.found.difference, pair.found.low, pair.found.high, pair.found.p,
+         pair.p_bonferroni, pair.found.reason]
+        for pair in found
+    ]  # fmt: skip
+    shown = [[str(a), str(b), r or "", str(n), number(d, 3), number(lo, 3), number(hi, 3), pvalue(p), pvalue(q), w or ""]
+             for a, b, r, n, d, lo, hi, p, q, w in rows]  # fmt: skip
+    return Grid(
+        "auc-pairs", "AUC compared two by two", columns, rows, shown, heads=2, signature=context.signature,
+        notes=(f"Paired DeLong over the answers that both scored; the family of the Bonferroni correction is all {len(found)} comparisons.",),
+    )  # fmt: skip
