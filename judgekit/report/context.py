@@ -8,15 +8,40 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import JudgekitError
+from judgekit.runs.reader import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from judgekit.analysis.triage import Triage
     from judgekit.analysis.triage_row import Row
-    from judgekit.runs.reader import Run
 
-__all__ = ["Context", "rows_of"]
+__all__ = ["Context", "Snapshot", "rows_of"]
+
+
+class Snapshot(Run):
+    """A run whose tables are read once, so that all panels speak of the same state, also while the run is written."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.path)
+        self._kept: dict[str, pd.DataFrame] = {}
+
+    def _frame(self, table: str) -> pd.DataFrame:
+        if table not in self._kept:
+            self._kept[table] = super()._frame(table)
+        return self._kept[table]
+
+    @property
+    def records(self) -> pd.DataFrame:
+        if "records" not in self._kept:
+            self._kept["records"] = super().records
+        return self._kept["records"]
+
+    def latest(self) -> pd.DataFrame:
+        """Judgements of each rubric's wording in use."""
+        if "latest" not in self._kept:
+            self._kept["latest"] = super().latest()
+        return self._kept["latest"]
 
 
 def rows_of(frame: pd.DataFrame) -> Iterator[Any]:
@@ -91,6 +116,13 @@ class Context:
     def signature(self) -> str:
         return "" if self.triage is None else self.triage.signature
 
+    def rule(self, row: Row) -> str | None:
+        """When an answer is read, such as ``≤ 3``; None without a threshold."""
+        if row.point.threshold is None:
+            return None
+        sign = "≥" if row.values["flag_if"].startswith("score >=") else "≤"
+        return f"{sign}\u00a0{row.point.threshold:g}"
+
     def no_curve(self) -> str:
         """Why no row has a curve, in one line."""
         if self.problem is not None:
@@ -110,15 +142,3 @@ class Context:
             and (part in ("rubric", "judge") or len({getattr(other.cell, part) for other in self.rows}) > 1)
         ]
         return " · ".join(shown) or row.name
-
-    def raters(self) -> dict[str, Any]:
-        """Names of raters and joins by construct."""
-        from judgekit.data.labels import is_join
-
-        found: dict[str, Any] = {}
-        for row in rows_of(self.labels):
-            kind = found.setdefault(str(row.construct), {"raters": {}, "joins": {}})
-            name = "not named" if row.rater is None else str(row.rater)
-            side = "joins" if row.rater is not None and is_join(row) else "raters"
-            kind[side][name] = kind[side].get(name, 0) + 1
-        return found

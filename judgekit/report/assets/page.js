@@ -60,7 +60,7 @@
       const at = point(row, num, den), caught = row.c[at], alarms = row.f[at];
       const flagged = caught + alarms, n = row.p + row.q, missed = row.p - caught, lost = row.lost[0] + row.lost[1];
       put("target", den === 1000 || 1000 % den === 0 ? share(num, den, 1).replace(".0 %", " %") : (100 * num / den).toPrecision(6).replace(/0+$/, "") + " %");
-      put("threshold", row.sign + " " + row.t[at]);
+      put("threshold", row.sign + "\u00a0" + row.t[at]);
       put("workload", `${share(flagged, n, 1)} (${flagged} of ${n})`);
       put("workload_all", share(flagged + lost, n + lost, 1));
       put("recall", `${share(caught, row.p, 1)} (${caught} of ${row.p})`);
@@ -70,7 +70,7 @@
       put("specificity", share(row.q - alarms, row.q, 1));
       put("wss", fixed((caught * n - flagged * row.p) / (row.p * n), 3));
       const ends = row.risk[at];
-      put("unread_risk", share(missed, n - flagged, 1) + (ends ? ` (${(100 * ends[0]).toFixed(1)} % to ${(100 * ends[1]).toFixed(1)} %)` : ""));
+      put("unread_risk", share(missed, n - flagged, 1) + (ends ? ` (${(100 * ends[0]).toFixed(1)} % to ${(100 * ends[1]).toFixed(1)} %)` : row.clustered ? " (questions repeat: no interval)" : ""));
       range.setAttribute("aria-valuetext", $("slider-target").textContent);
       for (const line of document.querySelectorAll("path[data-row]")) line.classList.toggle("dim", line.dataset.row !== String(index));
       place("roc", index, alarms / row.q, caught / row.p);
