@@ -156,7 +156,7 @@ def show_plan(plan: Any, as_json: bool) -> None:
 
 
 def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
-    """What a command left behind: one object, or a table with where the run is and what to type next."""
+    """What a command left behind: one object, or a table with where the run is and what to type next (`then`; "" for nothing)."""
     resume = {
         "budget": "stopped before the call that would have passed the budget; the same command with a larger --max-cost goes on",
         "interrupted": "interrupted; the same command goes on where it stopped",
@@ -185,7 +185,7 @@ def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
         f"\nthis command: {outcome.calls} calls, {outcome.reused} reused, {money(outcome.cost)}; the run so far: {money(outcome.cost_total)}"
     )
     click.echo(f"run: {outcome.run}")
-    if not outcome.stopped and outcome.error is None:
+    if not outcome.stopped and outcome.error is None and then != "":
         retried = [name for name in ("error", "invalid", "skipped") if name in outcome.unscored]
         again = f"the same command tries {' and '.join(retried)} again; " if retried else ""
         click.echo(f"next: {again}{then or f'judgekit triage {outcome.run} --recall 0.9'}")

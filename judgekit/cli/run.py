@@ -26,8 +26,13 @@ ANALYSES = ("triage", "agree", "compare", "strata", "failures", "cost", "report"
 @click.option(
     "--model", "models", multiple=True, metavar="M", help="Judges instead of the study's own; may be repeated."
 )
+@click.option("--api-base", metavar="URL", help="With --model: address of an OpenAI-compatible server.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="RUN", help="The run's folder.  [default: the study's out, or runs/ and its name]")  # fmt: skip
 @click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Over the study's own budget.")
+@click.option("--allow-unknown-price", is_flag=True, help="Start although a price is unknown.")
+@click.option("--price-in", type=click.FloatRange(0), metavar="USD", help="Price of a million tokens in.")
+@click.option("--price-out", type=click.FloatRange(0), metavar="USD", help="Price of a million tokens out.")
+@click.option("--concurrency", type=click.IntRange(1), help="Most calls in flight a model.")
 @click.option("--plan", is_flag=True, help="Print calls, tokens and price; ask nothing.")
 @click.option("--lint", is_flag=True, help="Print everything that is wrong with the file (exit 1 when anything is).")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of study files, for editors.")
@@ -35,12 +40,13 @@ ANALYSES = ("triage", "agree", "compare", "strata", "failures", "cost", "report"
 def run(
     study: Path | None,
     models: tuple[str, ...],
+    api_base: str | None,
     out: Path | None,
-    max_cost: float | None,
     plan: bool,
     lint: bool,
     schema: bool,
     as_json: bool,
+    **running: Any,
 ) -> int:
     """Run a whole study from one file: data sets, rubrics, judges, metrics and analyses.
 
@@ -56,6 +62,8 @@ def run(
         found = study_schema({name: analysis_schema(name) for name in _there()})
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return 0
+    if api_base is not None and not models:
+        raise click.UsageError("--api-base says where the models of --model are; the study's own judges have api_base.")
     if study is None:
         raise click.UsageError("Missing argument 'STUDY.yaml'.")
     from judgekit.study.resolve import problems, resolve
@@ -65,10 +73,10 @@ def run(
     file = load_study(study)
     if lint:
         return _lint(str(study), problems(file, words_for), as_json)
-    if max_cost is not None:
-        running = file.study.running.model_copy(update={"max_cost": max_cost})
-        file.study = file.study.model_copy(update={"running": running})
-    resolved = resolve(file, words_for, out=out, models=models)
+    said = {name: value for name, value in running.items() if value not in (None, False)}
+    if said:
+        file.study = file.study.model_copy(update={"running": file.study.running.model_copy(update=said)})
+    resolved = resolve(file, words_for, out=out, models=models, api_base=api_base)
     if plan:
         show_plan(plan_study(resolved), as_json)
         return 0
@@ -79,9 +87,9 @@ def run(
     def step(text: str) -> None:
         click.echo(f"== {text}", err=True)
 
-    def shown(text: str) -> None:
+    def shown(kind: str, what: Any) -> None:
         if not as_json:
-            click.echo(text)
+            _show_step(kind, what)
 
     done = run_study(resolved, analyse, step=step, shown=shown)
     if as_json:
@@ -91,7 +99,7 @@ def run(
                 entry["result"] = json.loads(entry.pop("printed") or "null")
         click.echo(json.dumps(body, ensure_ascii=False, allow_nan=False))
     else:
-        _show(done, str(study))
+        _show(done, bool(resolved.blocks))
     return done.exit_code
 
 
@@ -107,28 +115,38 @@ def _lint(name: str, wrong: list[Any], as_json: bool) -> int:
     return 1 if wrong else 0
 
 
-def _show(done: Any, study: str) -> None:
-    for entry in done.answers:
+def _show_step(kind: str, what: Any) -> None:
+    if kind == "outcome":
+        show_outcome(what, False, then="")
+    elif kind == "answers":
+        counts = f"{what['truncated']} of them cut short, {what['absent']} absent"
+        click.echo(f"answers: {what['written']} in {what['file']}, {counts}")
+    elif kind == "metric":
+        mean = "-" if what["mean"] is None else f"{what['mean']:.3f}"
         click.echo(
-            f"answers: {entry['written']} in {entry['file']}, {entry['truncated']} of them cut short, {entry['absent']} absent"
+            f"{what['dataset']}: {what['metric']}: mean {mean} over {what['measured']} of {what['records']} records"
         )
-    for row in done.metrics:
-        mean = "-" if row["mean"] is None else f"{row['mean']:.3f}"
-        click.echo(f"{row['dataset']}: {row['metric']}: {row['measured']} of {row['records']} measured, mean {mean}")
-    judged = [outcome for _, outcome in done.outcomes]
-    for outcome in judged[-1:] if done.stopped else judged:
-        show_outcome(outcome, False, then=f"judgekit run {shlex.quote(study)}" if done.stopped else "see below")
-    costs = [outcome.cost for outcome in judged]
-    click.echo(f"\nstudy {done.study}: {money(None if None in costs else sum(costs))} in this command")
+        for reason, n in list(what["without_value"].items())[:6]:
+            click.echo(f"  {n} without a value: {reason}")
+    else:
+        click.echo(what)
+    click.echo("")
+
+
+def _show(done: Any, judged: bool) -> None:
+    costs = [outcome.cost for _, outcome in done.outcomes]
+    click.echo(
+        f"study {done.study}, kept in {done.run}: {money(None if None in costs else sum(costs))} in this command"
+    )
     if done.stopped:
         click.echo(f"stopped ({done.stopped}); the same command goes on. No analysis was run.")
         return
     click.echo("look at next:")
-    for line in _next(done):
+    for line in _next(done, judged):
         click.echo(f"  {line}")
 
 
-def _next(done: Any) -> Iterator[str]:
+def _next(done: Any, judged: bool) -> Iterator[str]:
     place = shlex.quote(done.run)
     ran = {entry["analysis"]: entry for entry in done.analyses}
     unscored = sum(sum(outcome.unscored.values()) for _, outcome in done.outcomes)
@@ -137,13 +155,13 @@ def _next(done: Any) -> Iterator[str]:
     failed = [name for name, entry in ran.items() if "error" in entry]
     for name in failed:
         yield f"{name} could not be computed: its reason stands above"
-    if "triage" not in ran and done.outcomes:
+    if "triage" not in ran and judged:
         yield f"judgekit triage {place} --recall 0.9    how much reading the judges take away"
     elif "triage" in ran and "--certify" not in ran["triage"]["command"] and "triage" not in failed:
         yield f"judgekit triage {place} --recall 0.9 --certify 0.95    a threshold that holds on new answers"
     if "report" in _there() and "report" not in ran:
         yield f"judgekit report {place}    one file to look at and to send"
-    if "cost" not in ran and done.outcomes:
+    if "cost" not in ran and judged:
         yield f"judgekit cost {place}    what it cost, and what it bought"
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "device",
     "encoder",
     "on_device_change",
+    "quiet",
     "use_device",
 ]
 
@@ -249,7 +250,7 @@ def encoder(name: str = MINILM) -> Encoder:
     import sentence_transformers
     from sentence_transformers import SentenceTransformer
 
-    _quiet()
+    quiet()
     try:
         model = SentenceTransformer(
             place,
@@ -293,7 +294,8 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
 
 
-def _quiet() -> None:
+def quiet() -> None:
+    """No progress bars and no advice from transformers: stdout and stderr are ours."""
     import transformers
 
     logging: Any = transformers.logging
@@ -392,7 +394,7 @@ def classifier(name: str, labels: str = "") -> Classifier:
     import transformers
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-    _quiet()
+    quiet()
     local = Path(name).is_dir()
     sha = _weights(Path(name)) if local else ""
     safe = {"trust_remote_code": False, "local_files_only": local}

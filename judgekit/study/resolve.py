@@ -67,20 +67,27 @@ class Resolved:
         )
 
 
-def resolve(file: StudyFile, check: Check, *, out: str | Path | None = None, models: Sequence[str] = ()) -> Resolved:
+def resolve(
+    file: StudyFile,
+    check: Check,
+    *,
+    out: str | Path | None = None,
+    models: Sequence[str] = (),
+    api_base: str | None = None,
+) -> Resolved:
     """Find everything that a study names.
 
     Parameters
     ----------
     check : turns an analysis into a command's words, or raises UsageError.
     out : the run's folder, over the study's own.
-    models : judges that stand in for all of the study's.
+    models, api_base : judges that stand in for all of the study's, and where they are.
 
     Raises
     ------
     JudgekitError, the first that `problems` lists.
     """
-    found, wrong = _walk(file, check, out, models)
+    found, wrong = _walk(file, check, out, models, api_base)
     if wrong:
         raise wrong[0]
     return found
@@ -88,19 +95,19 @@ def resolve(file: StudyFile, check: Check, *, out: str | Path | None = None, mod
 
 def problems(file: StudyFile, check: Check) -> list[JudgekitError]:
     """Everything that is wrong with a study beyond its form: names that lead nowhere, options that no command has."""
-    return _walk(file, check, None, ())[1]
+    return _walk(file, check, None, (), None)[1]
 
 
 def _walk(
-    file: StudyFile, check: Check, out: str | Path | None, models: Sequence[str]
+    file: StudyFile, check: Check, out: str | Path | None, models: Sequence[str], api_base: str | None
 ) -> tuple[Resolved, list[JudgekitError]]:
     study = file.study
     found = Resolved(file, Path(out or study.out or Path("runs") / study.study))
     wrong: list[JudgekitError] = []
     walk = _Walk(file, found, wrong)
     walk.data()
-    judges = walk.judges(models)
-    walk.answers(judges)
+    judges = walk.judges(models, api_base)
+    walk.answers(judges, standing_in=bool(models))
     walk.rubrics(judges, standing_in=bool(models))
     walk.metrics()
     for place, one in enumerate(study.analyses):
@@ -135,10 +142,10 @@ class _Walk:
                 self.found.known[records.name] = {record.id for record in records}
                 self.found.sets[records.name] = records[: one.limit] if one.limit else records
 
-    def judges(self, models: Sequence[str]) -> list[JudgeSpec]:
+    def judges(self, models: Sequence[str], api_base: str | None) -> list[JudgeSpec]:
         specs: list[JudgeSpec] = []
         if models:
-            return specs_for(models, {}, None, None)
+            return specs_for(models, {}, api_base, None)
         for place, one in enumerate(self.study.judges):
             model = one.model
             if model.startswith("replay/"):
@@ -152,11 +159,11 @@ class _Walk:
             self.fail("nobody judges", mend="name models under `judges`, or with --model")
         return specs
 
-    def answers(self, judges: list[JudgeSpec]) -> None:
+    def answers(self, judges: list[JudgeSpec], *, standing_in: bool) -> None:
         for place, one in enumerate(self.study.answers):
             here = ("answers", place)
             names = self.names(one.data, list(self.found.sets), (*here, "data"))
-            who = self.chosen(one.judges, judges, (*here, "judges"))
+            who = tuple(judges) if standing_in else self.chosen(one.judges, judges, (*here, "judges"))
             writers = [x for i, name in enumerate(one.writers) if (x := self.rubric(name, True, (*here, "writers", i)))]
             if one.name in self.found.sets or one.name in [other.name for other, _ in self.found.answers]:
                 self.fail(f"two data sets are called {one.name!r}", *here, "name", mend="give the answers another name")

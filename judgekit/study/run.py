@@ -75,14 +75,15 @@ def run_study(
     *,
     quiet: bool = False,
     step: Callable[[str], None] = lambda text: None,
-    shown: Callable[[str], None] = lambda text: None,
+    shown: Callable[[str, Any], None] = lambda kind, what: None,
 ) -> Finished:
     """Write the answers, judge, measure and analyse what the run does not hold yet.
 
     Parameters
     ----------
     analyse : runs an analysis' command; what it raises is kept, and the other analyses go on.
-    step : hears the headline of each step. shown : hears what an analysis printed.
+    step : hears the headline of each step. shown : hears what a step left behind: ``outcome`` (an Outcome), ``answers`` and
+        ``metric`` (their counts), ``analysis`` (what it printed), ``failed`` (why an analysis could not be computed).
 
     A stop (budget, provider, Ctrl-C) ends the study before the next step, with the exit code of ``judgekit judge``; the same study
     again goes on where it stopped. A copy of the study file is kept in the run's folder.
@@ -101,6 +102,7 @@ def run_study(
             )
         )  # fmt: skip
         done.outcomes.append((block, outcome))
+        shown("outcome", outcome)
         spent += outcome.cost or 0.0
         done.exit_code = max(done.exit_code, 3 if outcome.unscored else 0)
         if outcome.stopped or outcome.error is not None:
@@ -109,6 +111,7 @@ def run_study(
             return done
         if answers is not None:
             done.answers.append(_keep_answers(found, answers, block))
+            shown("answers", done.answers[-1])
     (found.out).mkdir(parents=True, exist_ok=True)
     for names, metrics in found.metrics:
         from judgekit.judging.measuring import run_metrics
@@ -126,6 +129,7 @@ def run_study(
                     "records": len(records),
                 }
                 done.metrics.append({**row, "measured": len(values), "without_value": tally.counts, "mean": mean})
+                shown("metric", done.metrics[-1])
     (found.out / "study.yaml").write_bytes(found.file.path.read_bytes())
     for words in found.analyses:
         step("judgekit " + " ".join(words))
@@ -134,11 +138,11 @@ def run_study(
             text = analyse(words)
         except JudgekitError as error:
             entry["error"] = error.to_dict()
-            shown(f"{words[0]} could not be computed: {error}\n")
+            shown("failed", f"{words[0]} could not be computed: {error}")
             done.exit_code = error.exit_code
         else:
             entry["printed"] = text
-            shown(text)
+            shown("analysis", text)
         done.analyses.append(entry)
     return done
 

@@ -191,3 +191,52 @@ def test_models_of_the_command_line_stand_in_for_the_study_s_own(
     path = study(tmp_path, provider, "rubrics: [{rubric: rubrics/mini.yaml, judges: [openai/fake]}]\n")
     _, plan = call("run", path, "--out", tmp_path / "run", "--plan", "--model", "openai/nobody-prices-this")
     assert plan["unknown_price"] == ["openai/nobody-prices-this"]
+
+
+STUDIES = sorted((Path(__file__).resolve().parents[2] / "docs" / "studies").glob("*.yaml"))
+
+
+def test_the_four_papers_have_a_study() -> None:
+    assert [path.name[:3] for path in STUDIES] == ["000", "001", "002", "003"]
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_each_shipped_study_lints_and_plans(
+    path: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("JUDGEKIT_CACHE", str(tmp_path / "cache"))  # neither needs a model's file
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", str(path), "--lint"]) == 0
+    code, plan = call("run", path, "--plan")
+    # Small enough for a weak local judge on a laptop, and nothing to pay.
+    assert code == 0
+    assert 4 <= plan["calls"] <= 60
+    assert plan["cost"] == 0.0
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_stability_study_runs_with_any_model(provider: Provider, tmp_path: Path, call: Call) -> None:
+    path = next(path for path in STUDIES if path.name.startswith("001"))
+
+    def script(body: dict[str, Any], n: int) -> str:
+        text = json.dumps(body["messages"])
+        if "rewordings" not in text:
+            return '{"answer": "A"}'
+        # A careful judge: a fever that was absent, and ten times the dose, are other cases.
+        changed = "with fever and flank pain" in text or "200 mg" in text
+        return json.dumps({"explanation": "-", "preserved": not changed})
+
+    provider.script = script
+    args = ["run", path, "--model", "openai/x", "--api-base", provider.base, "--out", tmp_path / "run"]
+    code, done = call(*args)
+    # The price of openai/x is unknown, so the study's own budget cannot be held: that is said before anything is asked.
+    assert (code, provider.count) == (4, 0)
+    assert "price" in done["error"]["message"]
+    code, done = call(*args, "--allow-unknown-price")
+    assert code == 0
+    rows = done["analyses"][0]["result"]["rows"]
+    # Both changed rewordings are called changed, the four others kept: AUC 1, and 2 of 6 are read.
+    assert [(row["n"], row["n_incomplete"], row["auc"], row["workload"]) for row in rows] == [
+        (6, 2, 1.0, pytest.approx(1 / 3))
+    ]
+    assert done["analyses"][1]["result"]["judges"][0]["percent"] == 1.0
