@@ -20,8 +20,8 @@ LAYER = {
 DOORS = {
     "litellm": {"judging/client.py"},
     "instructor": {"judging/client.py"},
-    "torch": {"metrics/models.py"},
-    "transformers": {"metrics/models.py"},
+    "torch": {"metrics/models.py", "metrics/causal.py"},
+    "transformers": {"metrics/models.py", "metrics/causal.py"},
     "sentence_transformers": {"metrics/models.py"},
 }
 HEAVY = {

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from judgekit import __version__
 from judgekit.errors import InputError
-from judgekit.report.context import Context
+from judgekit.report.context import Context, Snapshot
 from judgekit.report.model import LeftOut, Panel
 from judgekit.runs.reader import Run, open_run
 
@@ -117,7 +117,7 @@ def make_context(
     make_choices(recall)
     opened = run if isinstance(run, Run) else open_run(run)
     other = reasons if reasons is None or isinstance(reasons, Run) else open_run(reasons)
-    return Context(opened, str(recall), title, other)
+    return Context(Snapshot(opened), str(recall), title, other)
 
 
 def sections(context: Context) -> list[Section]:
@@ -138,6 +138,7 @@ def render_page(context: Context, found: list[Section]) -> str:
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["island"] = island
+    environment.filters["tied"] = lambda text: str(text).replace(" %", "\u00a0%")
     environment.filters["kind"] = lambda block: type(block).__name__
     style, script, records = (
         (HERE / "assets" / name).read_text("utf-8") for name in ("page.css", "page.js", "records.js")

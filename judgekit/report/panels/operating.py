@@ -38,7 +38,7 @@ def build(context: Context) -> Panel | LeftOut:
             "target": [target.numerator, target.denominator],
             "lowest": LOWEST, "step": STEP, "value": int(target * 1000),
             "rows": [slider_row(row, context.name(row), target) for row in rows],
-            "first": _first(rows[0]),
+            "first": _first(context, rows[0]),
         },
     )  # fmt: skip
     lead = (
@@ -73,32 +73,32 @@ def slider_row(row: Row, name: str, target: Fraction) -> dict[str, Any]:
     label = row.cell.label
     lost = [int((~row.cell.scored & (label == k)).sum()) for k in (1, 0)]
     return {
-        "name": name, "sign": row.values["flag_if"].split()[1], "t": [f"{v:g}" for v in curve.threshold], "c": caught, "f": alarms,
+        "name": name, "sign": "≥" if row.values["flag_if"].startswith("score >=") else "≤", "t": [f"{v:g}" for v in curve.threshold], "c": caught, "f": alarms,
         "p": p, "q": q, "lost": lost, "risk": risk, "random": row.baselines.random, "clustered": clustered,
     }  # fmt: skip
 
 
-def _first(row: Row) -> list[tuple[str, str, str]]:
+def _first(context: Context, row: Row) -> list[tuple[str, str, str]]:
     """The numbers of the first row as the page shows them before any script runs: key, words, value."""
-    point, values = row.point, row.values
-    unread = int(point.n - (point.flagged or 0))
+    point = row.point
+    flagged, caught, missed = int(point.flagged or 0), int(point.caught or 0), int(point.missed or 0)
+    n, m = int(point.n), int(point.n_incomplete)
+    unread, lost = n - flagged, int((~row.cell.scored & (row.cell.label >= 0)).sum())
     span = point.unread_risk_interval
-    risk = share(point.missed, unread) + (
-        f" ({percent(span.low)} to {percent(span.high)})" if span and span.low is not None else ""
-    )
+    risk = share(missed, unread)
+    if span is not None and span.low is not None:
+        risk += f" ({percent(span.low)} to {percent(span.high)})"
+    elif unread:
+        risk += " (questions repeat: no interval)"
     return [
-        ("threshold", "Read an answer if its score is", f"{values['flag_if'].split()[1]} {point.threshold:g}"),
-        ("workload", "Answers read", f"{share(point.flagged, point.n)} ({point.flagged:g} of {point.n:g})"),
-        ("workload_all", "Answers read, unscored ones too", percent(values["workload_all"])),
-        (
-            "recall",
-            "Incomplete answers caught",
-            f"{share(point.caught, point.n_incomplete)} ({point.caught:g} of {point.n_incomplete:g})",
-        ),
-        ("missed", "Incomplete answers missed", f"{point.missed:g}"),
-        ("precision", "Incomplete among those read", share(point.caught, point.flagged)),
+        ("threshold", "Read an answer if its score is", str(context.rule(row))),
+        ("workload", "Answers read", f"{share(flagged, n)} ({flagged} of {n})"),
+        ("workload_all", "Answers read, unscored ones too", share(flagged + lost, n + lost)),
+        ("recall", "Incomplete answers caught", f"{share(caught, m)} ({caught} of {m})"),
+        ("missed", "Incomplete answers missed", f"{missed}"),
+        ("precision", "Incomplete among those read", share(caught, flagged)),
         ("false_alarms_per_catch", "Complete answers read for each catch", number(point.false_alarms_per_catch)),
-        ("specificity", "Complete answers left unread", percent(point.specificity)),
+        ("specificity", "Complete answers left unread", share(n - m - int(point.false_alarms or 0), n - m)),
         ("wss", "Work saved over a random sample", number(point.wss, 3)),
         ("unread_risk", "Incomplete among the unread", risk),
     ]

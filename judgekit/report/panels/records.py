@@ -46,7 +46,7 @@ def build(context: Context) -> Panel | LeftOut:
         "series": [f"{rubric} · {judge}" for rubric, judge in names],
         "columns": min(len(names), COLUMNS) if len(names) <= COLUMNS else 0,
         "rows": [
-            {"name": context.name(row), "threshold": _rule(row), "codes": outcomes(row, keys)}
+            {"name": context.name(row), "threshold": context.rule(row), "codes": outcomes(row, keys)}
             for row in context.rows
             if not row.refused
         ],
@@ -86,10 +86,6 @@ def outcomes(row: Row, keys: list[tuple[Any, Any]]) -> str:
             letter = ("c" if read[place] else "m") if cell.label[place] == 1 else ("f" if read[place] else "u")
         code[cell.dataset, name] = letter
     return "".join(code.get((dataset, name), "-") for dataset, name in keys)
-
-
-def _rule(row: Row) -> str | None:
-    return None if row.point.threshold is None else f"{row.values['flag_if'].split()[1]} {row.point.threshold:g}"
 
 
 def _labels(labels: list[Any]) -> tuple[str, str | None]:

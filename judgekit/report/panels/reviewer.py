@@ -210,7 +210,7 @@ def _per_rater(context: Context) -> Grid | None:
         )
         shown.append([
             *head, str(v["n"]), str(v["n_incomplete"]), number(v["auc"], 3), number(ends.low, 3), number(ends.high, 3),
-            "–" if row.point.threshold is None else f"{v['flag_if'].split()[1]} {row.point.threshold:g}",
+            context.rule(row) or "–",
             share(row.point.caught, row.point.n_incomplete), share(row.point.flagged, row.point.n),
         ])  # fmt: skip
     return Grid(

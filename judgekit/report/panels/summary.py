@@ -208,7 +208,7 @@ def _points(context: Context) -> Grid:
     rows, shown = [], []
     for row in context.rows:
         v, point = row.values, row.point
-        rule = None if point.threshold is None else f"{v['flag_if'].split()[1]} {point.threshold:g}"
+        rule = context.rule(row)
         rows.append([
             context.name(row), rule, v["recall"], v["workload"], v["recall_all"], v["workload_all"], v["workload_random"],
             v["workload_perfect"], v["precision"], v["false_alarms_per_catch"], v["missed"], v["specificity"], v["wss"], v["recall_loco"],
