@@ -9,7 +9,7 @@ import numpy as np
 
 from judgekit.analysis.cells import Cell
 
-__all__ = ["few_criteria", "oracle_criteria", "own_answers", "partial_labels", "same_model"]
+__all__ = ["few_criteria", "oracle_criteria", "own_answers", "partial_labels", "same_model", "tuned_note"]
 
 MANY = 0.2
 FEW = 2
@@ -81,6 +81,11 @@ def oracle_criteria(asked: Sequence[Sequence[str]], labelled: Sequence[Sequence[
     """Whether the checklist held the label's own criteria: for most records the criteria asked are among those rated."""
     both = [(set(a), set(b)) for a, b in zip(asked, labelled, strict=True) if a and b]
     return bool(both) and sum(1 for a, b in both if a <= b or b <= a) * 2 > len(both)
+
+
+def tuned_note(tuned: int, judgements: int) -> str:
+    """What is said where `tuned` of the scored judgements of ``local/evidence`` rest on pairs that its map was fitted on."""
+    return f"{tuned} of {judgements} judgements rest on criteria that made the evidence map: figures here are optimistic, not evidence"
 
 
 def few_criteria(counts: Sequence[int]) -> str | None:

@@ -317,5 +317,7 @@ def _matrix(
                 clusters[at] = cell.cluster[i]
             if cell.hashes is not None:
                 rows[at] = cell.hashes[i]
-        notes |= dict.fromkeys(f"{part.name}: {note}" for note in cell.notes if "oracle" in note)
+        notes |= dict.fromkeys(
+            f"{part.name}: {note}" for note in cell.notes if "oracle" in note or "evidence map" in note
+        )
     return ids, matrix, label, clusters, rows, list(notes)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judgekit.analysis.cells import Cell, complete_by_rule, counted, default_complete_when
-from judgekit.analysis.guards import few_criteria, oracle_criteria, own_answers
+from judgekit.analysis.guards import few_criteria, oracle_criteria, own_answers, tuned_note
 from judgekit.analysis.selection import Selection
 from judgekit.data.labels import HOWS, PREFIX, is_join, joined_set, raters
 from judgekit.errors import StatisticsError
+from judgekit.judging.evidence import TUNED
 from judgekit.records import Label, Record
 from judgekit.runs.model import SCORED
 
@@ -37,6 +38,7 @@ class _Scores:
     rule: bool
     complete: bool | None
     asked: tuple[str, ...]
+    tuned: int = 0
 
 
 def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
@@ -132,6 +134,7 @@ def _measured(run: Any, selection: Selection) -> dict[tuple[str, str, str], dict
 def _scores(group: Sequence[Any]) -> _Scores:
     raws, whys, rules, verdicts = [], [], [], []
     asked: tuple[str, ...] = ()
+    tuned = 0
     for row in group:
         if row.criteria:
             asked = tuple(str(item["id"]) for item in row.criteria)
@@ -139,6 +142,7 @@ def _scores(group: Sequence[Any]) -> _Scores:
             raws.append(float(row.raw))
             rules.append(row.status == "rule")
             verdicts.append(row.complete)
+            tuned += TUNED in (row.flags or ())
         elif row.status not in SCORED:
             whys.append(str(row.status))
         elif row.reason:
@@ -147,7 +151,7 @@ def _scores(group: Sequence[Any]) -> _Scores:
     if not raws:
         return _Scores(None, whys[0] if whys else None, n, n, False, None, asked)
     complete = verdicts[0] if len(verdicts) == 1 else None
-    return _Scores(float(np.mean(raws)), None, n, n - len(raws), all(rules), complete, asked)
+    return _Scores(float(np.mean(raws)), None, n, n - len(raws), all(rules), complete, asked, tuned)
 
 
 def _by_rater(
@@ -294,6 +298,9 @@ def _notes(
         few = few_criteria([_counting(record) for record, ids in zip(records, rated, strict=True) if ids])
         if few:
             yield few
+    tuned = sum(s.tuned for s in mine)
+    if tuned:
+        yield tuned_note(tuned, sum(s.samples - s.unscored for s in mine))
     own = own_answers(judge, [record.meta.get("model") for record in records])
     if own:
         yield f"{own} of {len(records)} answers were written by the judge's own model"

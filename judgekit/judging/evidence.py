@@ -122,7 +122,7 @@ def evidence_verdicts(record: Record, criteria: Sequence[Criterion]) -> list[dic
         ``response_unread`` where the model's vocabulary lacks some of the one, much of the other.
     """
     response = record.response or ""
-    results = []
+    results: list[dict[str, Any]] = []
     texts = [criterion.text for criterion in criteria]
     rows = features(response, texts, record.question_text or "")
     for criterion, text, row in zip(criteria, texts, rows, strict=True):
