@@ -105,7 +105,7 @@ def _figure(found: Result, field: str, who: str, rows: list[dict[str, Any]], nam
     said = "; ".join(f"{m.name}: {'not defined' if m.value is None else format(m.value, '.2f')}" for m in marks)
     says = f"Mean raw score by {field}. {said}."
     title = f"By {field}" + (f": {who}" if who else "")
-    svg = dots(name, title, says, marks, "mean raw score", low=low - pad, high=high + pad, label=170)
+    svg = dots(name, title, says, marks, "mean raw score", low=low - pad, high=high + pad)
     columns = ["stratum", "questions", "rows", "unscored", "mean", "low", "high", "sd"]
     keys = ["group", "n_units", "n_rows", "n_unscored", "mean", "mean_low", "mean_high", "sd"]
     grid = Grid(name, title, columns, [[row.get(key) for key in keys] for row in rows])
