@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-__all__ = ["judge", "options_from", "running_options", "show_outcome", "show_plan"]
+__all__ = ["judge", "next_step", "options_from", "running_options", "show_outcome", "show_plan"]
 
 RUNNING: list[Callable[[Any], Any]] = [
     click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
@@ -133,8 +133,17 @@ def judge(
         show_plan(make_plan([records], compiled, specs, folder, options), as_json)
         return 0
     outcome = asyncio.run(run_judges([records], compiled, specs, folder, options, known=known))
-    show_outcome(outcome, as_json)
+    show_outcome(outcome, as_json, then=next_step(records, folder))
     return outcome.exit_code
+
+
+def next_step(records: Any, folder: Path) -> str:
+    """What to type after judging: triage where there are labels to hold judges against, else a comparison or the verdicts themselves."""
+    if any(record.labels for record in records):
+        return f"judgekit triage {folder} --recall 0.9"
+    if len({str(record.meta.get("model")) for record in records}) > 1:
+        return f"judgekit compare {folder}"
+    return f"judgekit data export {folder} --table judgements --to csv (no record has a label, so there is nothing to triage)"
 
 
 def show_plan(plan: Any, as_json: bool) -> None:
