@@ -185,7 +185,7 @@ def heat(
                 svg.add("rect", x=x + 1, y=y + 1, width=cell - 2, height=deep - 2, cls="heat base", rx=3)
                 svg.add("rect", tip=tip(row, column), x=x + 1, y=y + 1, width=cell - 2, height=deep - 2, cls=f"heat {side}",
                         rx=3, fill_opacity=fmt(depth * 0.85))  # fmt: skip
-            dark = found is not None and abs(found) > 0.55
+            dark = found is not None and abs(found) > 0.85
             svg.text(x + cell / 2, y + deep / 2 + 4, show(row, column), "cell deep" if dark else "cell", "middle")
     return svg.done()
 

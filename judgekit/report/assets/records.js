@@ -166,7 +166,7 @@
     const tr = el("tr");
     for (const word of ["Record", "Question", "Label", "Severity"]) tr.append(el("th", word));
     if (data.rows.length) tr.append(el("th", "Outcome"));
-    for (let s = 0; s < data.columns; s += 1) tr.append(el("th", data.series[s], "n"));
+    for (let s = 0; s < data.columns; s += 1) tr.append(el("th", data.series[s].replaceAll("/", "/\u200b"), "n"));
     for (const th of tr.children) th.scope = "col";
     head.replaceChildren(tr);
   }

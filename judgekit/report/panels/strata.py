@@ -79,7 +79,15 @@ def _blocks(found: Result, field: str, number: int) -> list[Figure | Grid | Note
     blocks: list[Figure | Grid | Notes] = []
     for place, (key, part) in enumerate(parts.items()):
         if any(row["mean"] is not None for row in part) and place < 8:
-            blocks.append(_figure(found, field, " · ".join(map(str, key)), part, f"strata-{number}-{place}"))
+            blocks.append(
+                _figure(
+                    found,
+                    field,
+                    " · ".join(str(part) for part in key if part != "raw"),
+                    part,
+                    f"strata-{number}-{place}",
+                )
+            )
     for name in ("gaps",):
         if found[name].rows:
             blocks.append(grid_of(found[name], found.signature, f"strata-{field}-{name}"))
