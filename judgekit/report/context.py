@@ -59,13 +59,15 @@ def rows_of(frame: pd.DataFrame) -> Iterator[Any]:
 class Context:
     """A run and the recall target (an exact decimal); everything else is computed once, when a panel first asks.
 
-    `reasons` is another run that holds the pairs of `judgekit reasons`, or None: then this run is looked at.
+    `reasons` is another run that holds the pairs of `judgekit reasons`, or None: then this run is looked at. `metrics` are local
+    metrics of the run that are triaged as scores too, or ``all``.
     """
 
     run: Snapshot
     recall: str = "0.9"
     title: str | None = None
     reasons: Run | None = None
+    metrics: tuple[str, ...] = ()
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -97,7 +99,7 @@ class Context:
         from judgekit.analysis.triage import triage
 
         try:
-            return triage(self.run, self.recall)
+            return triage(self.run, self.recall, metric=self.metrics)
         except JudgekitError as error:
             if error.kind == "usage":
                 raise

@@ -15,7 +15,9 @@ from tests.report.runs import evil, planted, write_run
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     records = [*planted(), evil()]
-    return write_run(tmp_path_factory.mktemp("cli") / "run", records, rubrics=("analytical-rubric",))
+    return write_run(
+        tmp_path_factory.mktemp("cli") / "run", records, rubrics=("analytical-rubric",), judges={"openai/j": 0.7}
+    )
 
 
 def test_page_summary_and_figures(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -256,3 +256,12 @@ def test_the_page_is_never_wider_than_the_window(opened: Any, width: int) -> Non
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     assert opened.execute_script("return document.documentElement.scrollWidth") <= width
     opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_print_is_light_whatever_the_screen_is(opened: Any) -> None:
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    opened.execute_script("document.documentElement.dataset.theme = 'dark'")
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": dark})
+    assert opened.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert opened.execute_script("return getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

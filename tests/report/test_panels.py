@@ -130,3 +130,44 @@ def test_a_panel_of_another_package_is_found(run: Path, monkeypatch: pytest.Monk
     text = write_report(run, tmp_path / "p.html").read_text("utf-8")
     sys.modules.pop("extra_panel", None)
     assert "nothing today" in text
+
+
+def test_local_metrics_are_set_against_the_labels_when_asked(run: Path) -> None:
+    context = make_context(run, metrics=["all"])
+    judges = {row.cell.judge for row in context.rows}
+    assert {"openai/careful-judge", "openai/hasty-judge"} < judges
+    assert len(judges) == 6  # and four metrics
+
+
+def test_odd_runs_are_shown_and_not_refused(tmp_path: Path) -> None:
+    """Two data sets, conversations, samples, an unnamed rater, scores off the scale, half a character, no answer at all."""
+    from judgekit.records import Label, Turn
+    from judgekit.rubric import load_rubric
+    from judgekit.runs.model import Judgement
+    from judgekit.runs.store import RunStore
+
+    path = write_run(tmp_path / "run", planted(2)[:30], dataset="one", rubrics=("analytical-rubric",))
+    odd = Label(construct="safety", rater=None, complete=None, severity="odd \ud800 word", value={"x": [1, 2.0]})
+    talks = [
+        dataclasses.replace(
+            r, question=(Turn("user", "hi"), Turn("assistant", "yes?"), Turn("user", str(r.question))), labels=(odd,)
+        )
+        for r in planted()[:9]
+    ]
+    blank = [dataclasses.replace(r, response="", labels=()) for r in planted()[9:12]]
+    rubric = load_rubric("analytical-rubric")
+    with RunStore(path) as store:
+        for dataset, records in (("two \u202e x", talks), ("three", blank)):
+            store.put_records(dataset, records)
+            store.use(dataset, rubric.name, "m/x", rubric.ask_fingerprint, rubric.score_fingerprint)
+            for sample in range(3):
+                for record in records:
+                    store.put_judgement(
+                        Judgement(
+                            dataset=dataset, record_id=record.id, rubric=rubric.name, judge="m/x", sample=sample, status="ok",
+                            ask=rubric.ask_fingerprint, score_fp=rubric.score_fingerprint, raw=98989.0 if sample else 1.5,
+                        )
+                    )  # fmt: skip
+    text = write_report(path, tmp_path / "p.html").read_text("utf-8")
+    assert "no answer is both scored and labelled" in text
+    assert not re.search(r"\bNaN\b|\bnan\b", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL))

@@ -53,7 +53,7 @@
       while (BigInt(row.c[at]) * BigInt(den) < BigInt(num) * BigInt(row.p)) at += 1;
       return at;
     }
-    function move() {
+    function move(said) {
       const index = Number(pick.value), row = data.rows[index];
       const [num, den] = exact;
       const at = point(row, num, den), caught = row.c[at], alarms = row.f[at];
@@ -70,15 +70,16 @@
       put("wss", fixed((caught * n - flagged * row.p) / (row.p * n), 3));
       const ends = row.risk[at];
       put("unread_risk", share(missed, n - flagged, 1) + (ends ? ` (${(100 * ends[0]).toFixed(1)} % to ${(100 * ends[1]).toFixed(1)} %)` : row.clustered ? " (questions repeat: no interval)" : ""));
+      if (said) $("slider-says").textContent = `Read if ${row.sign} ${row.t[at]}: ${flagged} of ${n} answers read, ${caught} of ${row.p} incomplete caught, ${missed} missed.`;
       range.setAttribute("aria-valuetext", $("slider-target").textContent);
       for (const line of document.querySelectorAll("path[data-row]")) line.classList.toggle("dim", line.dataset.row !== String(index));
       place("roc", index, alarms / row.q, caught / row.p);
       place("workload", index, caught / row.p, flagged / n);
       for (const line of document.querySelectorAll("path[data-target]")) line.setAttribute("transform", `translate(${box.side * (num / den - data.target[0] / data.target[1])} 0)`);
     }
-    range.addEventListener("input", () => { exact = [Number(range.value), 1000]; move(); });
-    pick.addEventListener("change", move);
-    $("slider-reset").addEventListener("click", () => { exact = data.target; range.value = data.value; move(); });
+    range.addEventListener("input", () => { exact = [Number(range.value), 1000]; move(true); });
+    pick.addEventListener("change", () => move(true));
+    $("slider-reset").addEventListener("click", () => { exact = data.target; range.value = data.value; move(true); });
     document.querySelector("#slider .controls").hidden = false;
     move();
   }

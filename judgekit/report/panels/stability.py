@@ -62,7 +62,7 @@ def _judge(study: dict[str, Any], place: int) -> list[Figure | Grid | Notes]:
     ]
     said = "; ".join(f"{m.name}: {number(m.value)}" for m in marks)
     title, name = f"Levels that change: {who}", f"stability-judge-{place}"
-    svg = dots(name, title, f"Share of levels that change. {said}.", marks, "share of levels that change", label=200)
+    svg = dots(name, title, f"Share of levels that change. {said}.", marks, "share of levels that change")
     keys = [
         "wording", "n", "scored", "level_mvs", "level_mvs_low", "level_mvs_high", "level_excess", "verdict_mvs", "verdict_excess", "shift",
         "labelled", "auc", "auc_change", "workload", "workload_change", "reason",
@@ -134,7 +134,7 @@ def _models(found: Any) -> list[Figure | Grid | Notes]:
         ]
         said = "; ".join(f"{m.name}: {number(m.value)}" for m in marks)
         name, title = f"stability-{key.replace('_', '-')}", words[:1].upper() + words[1:]
-        svg = dots(name, title, f"{title}. {said}.", marks, words, label=200)
+        svg = dots(name, title, f"{title}. {said}.", marks, words)
         names = ["model", "questions", "scored", "variants", key, f"{key}_low", f"{key}_high"]
         grid = Grid(name, title, names, [[row.get(each) for each in names] for row in found.models])
         blocks.append(

@@ -79,7 +79,15 @@ def _blocks(found: Result, field: str, number: int) -> list[Figure | Grid | Note
     blocks: list[Figure | Grid | Notes] = []
     for place, (key, part) in enumerate(parts.items()):
         if any(row["mean"] is not None for row in part) and place < 8:
-            blocks.append(_figure(found, field, " · ".join(map(str, key)), part, f"strata-{number}-{place}"))
+            blocks.append(
+                _figure(
+                    found,
+                    field,
+                    " · ".join(str(part) for part in key if part != "raw"),
+                    part,
+                    f"strata-{number}-{place}",
+                )
+            )
     for name in ("gaps",):
         if found[name].rows:
             blocks.append(grid_of(found[name], found.signature, f"strata-{field}-{name}"))
@@ -105,7 +113,7 @@ def _figure(found: Result, field: str, who: str, rows: list[dict[str, Any]], nam
     said = "; ".join(f"{m.name}: {'not defined' if m.value is None else format(m.value, '.2f')}" for m in marks)
     says = f"Mean raw score by {field}. {said}."
     title = f"By {field}" + (f": {who}" if who else "")
-    svg = dots(name, title, says, marks, "mean raw score", low=low - pad, high=high + pad, label=170)
+    svg = dots(name, title, says, marks, "mean raw score", low=low - pad, high=high + pad)
     columns = ["stratum", "questions", "rows", "unscored", "mean", "low", "high", "sd"]
     keys = ["group", "n_units", "n_rows", "n_unscored", "mean", "mean_low", "mean_high", "sd"]
     grid = Grid(name, title, columns, [[row.get(key) for key in keys] for row in rows])
