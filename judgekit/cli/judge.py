@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -133,7 +134,9 @@ def judge(
         show_plan(make_plan([records], compiled, specs, folder, options), as_json)
         return 0
     outcome = asyncio.run(run_judges([records], compiled, specs, folder, options, known=known))
-    show_outcome(outcome, as_json)
+    asked = {rubric.construct or "completeness" for rubric in compiled}  # as triage has it
+    rated = any(label.construct in asked for record in records for label in record.labels)
+    show_outcome(outcome, as_json, None if rated else f"judgekit report {outcome.run}")
     return outcome.exit_code
 
 
@@ -179,6 +182,8 @@ def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
         ]
         click.echo("  ".join(cells).rstrip())
     flags = {name: sum(row.flags[name] for row in outcome.rows) for row in outcome.rows for name in row.flags}
+    for line in _reasons(outcome.rows):
+        click.echo(line)
     if flags:
         click.echo("flags: " + ", ".join(f"{name} {n}" for name, n in sorted(flags.items())))
     click.echo(
@@ -189,6 +194,17 @@ def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
         retried = [name for name in ("error", "invalid", "skipped") if name in outcome.unscored]
         again = f"the same command tries {' and '.join(retried)} again; " if retried else ""
         click.echo(f"next: {again}{then or f'judgekit triage {outcome.run} --recall 0.9'}")
+
+
+def _reasons(rows: Any, most: int = 3) -> list[str]:
+    """Why judgements are unscored: the commonest reasons, and how many more there are."""
+    found: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        found.update(row.reasons)
+    lines = [f"{status} {n}: {' '.join(why.split())}" for (status, why), n in found.most_common(most)]
+    if len(found) > most:
+        lines.append(f"and {sum(found.values()) - sum(n for _, n in found.most_common(most))} more, for other reasons")
+    return lines
 
 
 def _row(row: Any, with_set: bool) -> list[str]:
