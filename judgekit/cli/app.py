@@ -89,6 +89,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code (DESIGN, section 8)."""
     args = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in args
+    if sys.stderr is None:  # started with it closed (`2>&-`): notes have nowhere to go, and the work goes on
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
     for stream in (sys.stdout, sys.stderr):
         # A file name that is not UTF-8 inside a message must not become a fault of its own. Inside JSON, the escape of a
         # lone surrogate is a valid one.
@@ -142,9 +144,12 @@ def _fault(error: Exception, as_json: bool) -> int:
 def _report(error: dict[str, Any], text: str, as_json: bool) -> None:
     if as_json:
         full = {key: error.get(key) for key in ("kind", "file", "line", "field", "message", "mend")}
-        click.echo(json.dumps({"error": full}, ensure_ascii=False))
-    else:
-        click.echo(f"judgekit: {text}", err=True)
+        try:
+            click.echo(json.dumps({"error": full}, ensure_ascii=False))
+            return
+        except OSError:  # stdout is what failed (a full disk, a closed pipe): it may not fail again when Python ends
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
+    click.echo(f"judgekit: {text}", err=True)
 
 
 def entry() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-__all__ = ["judge", "options_from", "running_options", "show_outcome", "show_plan"]
+__all__ = ["judge", "next_step", "options_from", "running_options", "show_outcome", "show_plan"]
 
 RUNNING: list[Callable[[Any], Any]] = [
     click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
@@ -135,9 +135,18 @@ def judge(
         return 0
     outcome = asyncio.run(run_judges([records], compiled, specs, folder, options, known=known))
     asked = {rubric.construct or "completeness" for rubric in compiled}  # as triage has it
-    rated = any(label.construct in asked for record in records for label in record.labels)
-    show_outcome(outcome, as_json, None if rated else f"judgekit report {outcome.run}")
+    show_outcome(outcome, as_json, then=next_step(records, folder, asked))
     return outcome.exit_code
+
+
+def next_step(records: Any, folder: Path, constructs: set[str] | None = None) -> str:
+    """What to type after judging: triage where there are labels (of `constructs`, where given) to hold judges against, else a comparison or the verdicts themselves."""
+    if any(constructs is None or label.construct in constructs for record in records for label in record.labels):
+        return f"judgekit triage {folder} --recall 0.9"
+    if len({str(record.meta.get("model")) for record in records}) > 1:
+        return f"judgekit compare {folder}"
+    of = f" of {' or '.join(sorted(constructs))}" if constructs else ""
+    return f"judgekit report {folder} (no record has a label{of}, so there is nothing to triage)"
 
 
 def show_plan(plan: Any, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from judgekit.errors import JudgekitError, ProviderError
-from judgekit.judging.transport import Filtered, Rejected, TooLong, retry_after_of
+from judgekit.judging.transport import Filtered, Rejected, TooLong, names_structure, retry_after_of
 from judgekit.judging.types import RateLimited, Transient
 
 __all__ = ["sort_out"]
@@ -88,7 +88,7 @@ def sort_out(
         return ProviderError(f"{where} is not there: {message}", mend=mend)
     if name == "Timeout" or status == 408:
         return Transient(f"{where} did not answer in time: {message}", retry_after_of(_headers(error)))
-    if status in {400, 409, 413, 422}:
+    if status in {400, 409, 413, 422, 501} or (status == 500 and names_structure(message)):
         return Rejected(message, _param(error))
     return Transient(f"{where}: {message}", retry_after_of(_headers(error)))
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "Row", "Wanted", "summarise"]
 
 
+_ANSWERED = ("ok", "invalid", "refused", "filtered", "truncated")  # a model said something, and may have billed it
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """The judgements that a command asked for, of one data set, rubric and judge."""
@@ -138,6 +141,6 @@ def _row(store: RunStore, one: Wanted) -> Row:
         row.tokens_out += tokens_out or 0
         if cost is not None:
             row.cost = None if row.cost is None else row.cost + cost
-        elif tokens_in is not None or status == "ok":
+        elif tokens_in is not None or status in _ANSWERED:
             row.cost = None
     return row

@@ -9,11 +9,22 @@ from __future__ import annotations
 import email.utils
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-__all__ = ["Answer", "Filtered", "Rejected", "TooLong", "Transport", "Usage", "refused_parameters", "retry_after_of"]
+__all__ = [
+    "Answer",
+    "Filtered",
+    "Rejected",
+    "TooLong",
+    "Transport",
+    "Usage",
+    "joined_parts",
+    "names_structure",
+    "refused_parameters",
+    "retry_after_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +48,9 @@ class Answer:
     model: str | None = None  # what the provider says answered
     thought: bool = False  # it reasoned, in a place of its own
     choices: int = 1
-    logprobs: list[dict[str, Any]] | None = None  # {"token", "logprob", "top": {token: logprob}} where asked for and given
+    logprobs: list[dict[str, Any]] | None = (
+        None  # {"token", "logprob", "top": {token: logprob}} where asked for and given
+    )
 
 
 class Transport(Protocol):
@@ -73,10 +86,27 @@ _REFUSAL = re.compile(
     r"|unexpected|only\s+the\s+default|not\s+available|not\s+compatible|incompatible|cannot\s+both|not\s+implemented|does\s+not\s+accept",
     re.IGNORECASE,
 )
+_TEXT_PARTS = {"text", "output_text", None}
 _STRUCTURE = re.compile(
     r"response_format|json_schema|json_object|structured\s+output|output_format|guided|grammar|invalid\s+schema|tool_choice|\btools?\b|function\s+call",
     re.IGNORECASE,
 )
+
+
+def joined_parts(parts: Sequence[Any]) -> str | None:
+    """The text of a message whose content is a list of parts; thinking and pictures are left out. None where no part is text."""
+    texts = [
+        part if isinstance(part, str) else part["text"]
+        for part in parts
+        if isinstance(part, str)
+        or (isinstance(part, dict) and part.get("type") in _TEXT_PARTS and isinstance(part.get("text"), str))
+    ]
+    return "".join(texts) if texts else None
+
+
+def names_structure(message: str) -> bool:
+    """Whether a server's fault is its way to say that it cannot do what was asked for structure: that will not pass."""
+    return _REFUSAL.search(message[:4000]) is not None and _STRUCTURE.search(message[:4000]) is not None
 
 
 def refused_parameters(rejected: Rejected, sent: Mapping[str, Any]) -> list[str]:

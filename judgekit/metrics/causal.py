@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from judgekit.errors import InputError, MissingDependency, UsageError
 from judgekit.metrics.batching import in_batches
-from judgekit.metrics.models import TOKENS_A_BATCH, _first_line, _free, _need, _quiet, _torch, _weights, device
+from judgekit.metrics.models import TOKENS_A_BATCH, _first_line, _free, _need, _torch, _weights, device, quiet
 from judgekit.metrics.text import encodable
 
 __all__ = ["DTYPES", "Causal", "OptionTokens", "causal_model"]
@@ -190,7 +190,7 @@ def causal_model(name: str, dtype: str = "auto") -> Causal:
         more["device_map"] = {"": 0}
     else:
         more["dtype"] = getattr(torch, dtype)
-    _quiet()
+    quiet()
     local = Path(name).is_dir()
     sha = _weights(Path(name)) if local else ""
     safe = {"trust_remote_code": False, "local_files_only": local}

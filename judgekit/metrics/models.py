@@ -149,6 +149,17 @@ class Encoder:
     def _ids(self, texts: Sequence[str], **more: Any) -> Any:
         return self._tokenizer([encodable(text) for text in texts], truncation=False, verbose=False, **more)
 
+    def unknown(self, texts: Sequence[str]) -> list[tuple[int, int]]:
+        """(pieces that the model's vocabulary does not hold, all pieces) of each text.
+
+        Where the two are equal the model reads nothing: any two such texts look the same to it.
+        """
+        if not texts:
+            return []
+        unknown = self._tokenizer.unk_token_id
+        found = self._ids(texts, add_special_tokens=False)["input_ids"]
+        return [(0 if unknown is None else ids.count(unknown), len(ids)) for ids in found]
+
     def chunks(self, text: str) -> list[tuple[str, int]]:
         """The text in pieces that the model can read whole, each with its tokens; a piece ends between words where it can."""
         text = encodable(text)
@@ -187,9 +198,9 @@ class Encoder:
         return np.stack([place[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
     def token_vectors(self, texts: Sequence[str]) -> list[tuple[list[tuple[int, int]], np.ndarray]]:
-        """For each text the character spans of its tokens (special ones left out) and their unit vectors, shape (tokens, dimension).
+        """For each text the character spans of its tokens and their unit vectors, shape (tokens, dimension).
 
-        A text longer than `limit` is cut.
+        Special tokens are left out, and so are pieces that the vocabulary does not hold: they all look alike. A text longer than `limit` is cut.
         """
         import numpy as np
 
@@ -204,14 +215,19 @@ class Encoder:
             )  # fmt: skip
             offsets = encoded.pop("offset_mapping").tolist()
             special = encoded.pop("special_tokens_mask").tolist()
+            unknown = (
+                (encoded["input_ids"] == self._tokenizer.unk_token_id).tolist()
+                if self._tokenizer.unk_token_id is not None
+                else special
+            )
             with torch.inference_mode():
                 found = self._model({key: value.to(self._model.device) for key, value in encoded.items()})[
                     "token_embeddings"
                 ].float()
                 found = torch.nn.functional.normalize(found, dim=-1).cpu().numpy()
             rows = []
-            for spans, skip, vectors in zip(offsets, special, found, strict=True):
-                keep = [i for i, flag in enumerate(skip) if not flag]
+            for spans, skip, lost, vectors in zip(offsets, special, unknown, found, strict=True):
+                keep = [i for i, flag in enumerate(skip) if not flag and not lost[i]]
                 rows.append(([tuple(spans[i]) for i in keep], vectors[keep].astype(np.float32)))
             return rows
 

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from judgekit.data.cells import safe_cell
 
 __all__ = [
+    "MOST_FIGURES",
     "Block",
     "Figure",
     "Grid",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 NONE = "–"
+MOST_FIGURES = 12  # of one kind in a panel; the tables have every row
 
 
 def number(value: Any, digits: int = 2) -> str:

@@ -265,7 +265,8 @@ class RunStore:
         with guard(self.path):
             total, unknown = self.con.execute(
                 "SELECT coalesce(sum(cost), 0.0), "
-                "coalesce(sum(cost IS NULL AND (tokens_in IS NOT NULL OR text IS NOT NULL)), 0) FROM calls"
+                "coalesce(sum(cost IS NULL AND (tokens_in IS NOT NULL OR text IS NOT NULL OR latency_s IS NOT NULL)), 0) "
+                "FROM calls"
             ).fetchone()
         return None if unknown else float(total)
 
@@ -387,12 +388,16 @@ class RunStore:
 
 
 def _encodable(record_id: str, dataset: str) -> None:
-    try:
-        (record_id + dataset).encode()
-    except UnicodeEncodeError as error:
-        raise DataError(
-            f"the id {record_id!r} holds half a character, which no file can", field="id", mend="give it a readable id"
-        ) from error
+    for what, field, text, mend in (
+        ("data set's name", "dataset", dataset, "give it a readable one: --dataset NAME"),
+        ("id", "id", record_id, "give it a readable id"),
+    ):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"the {what} {text!r} holds half a character, which no file can", field=field, mend=mend
+            ) from error
 
 
 def _marks(names: Iterable[Any]) -> str:

@@ -33,7 +33,6 @@
     return quotient / scale + "." + String(quotient % scale).padStart(digits, "0") + " %";
   }
   const fixed = (value, digits) => (value === null || !isFinite(value) ? "–" : value.toFixed(digits));
-  window.judgekitShare = share;
 
   // the slider
   const data = read("slider-data");
@@ -48,7 +47,7 @@
         if (mine) mark.setAttribute("transform", `translate(${box.left + box.side * x} ${box.top + box.side * (1 - y)})`);
       }
     }
-    const put = (key, text) => { const at = $("slider-" + key); if (at.textContent !== text) at.textContent = text; };
+    const put = (key, text) => { const at = $("point-" + key); if (at.textContent !== text) at.textContent = text; };
     function point(row, num, den) {
       let at = 0;
       while (BigInt(row.c[at]) * BigInt(den) < BigInt(num) * BigInt(row.p)) at += 1;
@@ -59,7 +58,7 @@
       const [num, den] = exact;
       const at = point(row, num, den), caught = row.c[at], alarms = row.f[at];
       const flagged = caught + alarms, n = row.p + row.q, missed = row.p - caught, lost = row.lost[0] + row.lost[1];
-      put("target", den === 1000 || 1000 % den === 0 ? share(num, den, 1).replace(".0 %", " %") : (100 * num / den).toPrecision(6).replace(/0+$/, "") + " %");
+      $("slider-target").textContent = den === 1000 || 1000 % den === 0 ? share(num, den, 1).replace(".0 %", " %") : (100 * num / den).toPrecision(6).replace(/0+$/, "") + " %";
       put("threshold", row.sign + "\u00a0" + row.t[at]);
       put("workload", `${share(flagged, n, 1)} (${flagged} of ${n})`);
       put("workload_all", share(flagged + lost, n + lost, 1));

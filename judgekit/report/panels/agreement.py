@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TITLE = "Agreement, beside the human ceiling"
 ORDER = 70
-REPLICATES = 500
+REPLICATES = 300
 STATISTICS = {"percent": "same verdict", "kappa": "Cohen's kappa", "balanced_f1": "balanced F1"}
 
 __all__ = ["ORDER", "TITLE", "build"]

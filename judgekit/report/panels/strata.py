@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TITLE = "Results by stratum"
 ORDER = 100
-FIELDS, LEVELS, SMALLEST = 4, 12, 3
+FIELDS, LEVELS, SMALLEST, METRICS = 4, 12, 3, 3
 
 __all__ = ["ORDER", "TITLE", "build", "fields"]
 
@@ -46,9 +46,15 @@ def build(context: Context) -> Panel | LeftOut:
         return LeftOut(f"no field of the records splits them into 2 to {LEVELS} groups of at least {SMALLEST}")
     blocks: list[Figure | Grid | Notes] = []
     reasons = []
+    # Without a judge's score the local metrics are what there is to split.
+    metrics = (
+        []
+        if context.frame["raw"].notna().any()
+        else list(dict.fromkeys(map(str, context.measurements["metric"])))[:METRICS]
+    )
     for name in names:
         try:
-            found = strata_source(context.run, by=[name], replicates=300, permutations=1000)
+            found = strata_source(context.run, by=[name], metric=metrics, replicates=300, permutations=1000)
         except JudgekitError as error:
             reasons.append(f"{name}: {error}")
             continue
@@ -66,7 +72,7 @@ def build(context: Context) -> Panel | LeftOut:
 
 def _blocks(found: Result, field: str, number: int) -> list[Figure | Grid | Notes]:
     rows = found["strata"].rows
-    split = [key for key in ("dataset", "rubric", "judge") if any(key in row for row in rows)]
+    split = [key for key in ("value", "dataset", "rubric", "judge") if any(key in row for row in rows)]
     parts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         parts.setdefault(tuple(row.get(key) for key in split), []).append(row)
