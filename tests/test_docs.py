@@ -229,6 +229,7 @@ class Session:
         assert matches(shown, real), f"{place}\n--- the page shows\n{shown.strip()}\n--- it printed\n{real.strip()}"
 
 
+@pytest.mark.timeout(300)  # the local judge takes seconds a call, and many on a busy machine
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_marked_snippets_run_and_print_what_the_page_shows(document: Path, tmp_path: Path) -> None:
     found = snippets(document.read_text("utf-8"), document.relative_to(ROOT).as_posix())

@@ -188,6 +188,10 @@ def _by_rater(
         shown = None if rater is None else rater.removeprefix(PREFIX)
         members = tuple(str(n) for n in names if n) if rater is None or is_join(rater) or rater in HOWS else (rater,)
         cell = _cell(base, records, scores, labels, when, shown, members)
+        others = sorted({label.construct for record in records for label in record.labels} - {construct})
+        if others and not any(labels.values()):
+            note = f"the labels are of {', '.join(others)}; this judge was asked about {construct}"
+            cell = cell.take(np.ones(len(cell.ids), bool), notes=(*cell.notes, note))
         if selection.sampling_probability is not None:
             cell = cell.take(np.ones(len(cell.ids), bool), weight=_weights(records, selection.sampling_probability))
         if selection.rater is None and joins and len(names) > 1:

@@ -51,6 +51,11 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
+            import difflib
+
+            near = difflib.get_close_matches(cmd_name, self.list_commands(ctx), 1)
+            if near:
+                ctx.fail(f"No such command {cmd_name!r}: did you mean {near[0]!r}?")
             return None
         module, attribute = COMMANDS[cmd_name][0].split(":")
         command: click.Command = getattr(import_module(module), attribute)
@@ -68,7 +73,16 @@ def _exists(where: str) -> bool:
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="judgekit")
 def cli() -> None:
-    """Judge medical answers with rubrics, and measure how far the judge can be trusted."""
+    """Judge medical answers with rubrics, and measure how far the judge can be trusted.
+
+    \b
+    First steps:
+      judgekit demo                          see the main job done, without a key
+      judgekit rubric new my-rubric          a commented rubric file to start from
+      judgekit judge DATA --rubric my-rubric.yaml --model M --limit 3
+      judgekit triage runs/DATA              how many answers must a clinician still read?
+    DATA is a file of answers, or a name that `judgekit data list` shows.
+    """
 
 
 def main(argv: Sequence[str] | None = None) -> int:

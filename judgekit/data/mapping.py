@@ -388,7 +388,8 @@ class Mapper:
             wanted += ["criteria.text"] * bool(shape.criteria) + ["labels"] * bool(shape.labels)
             missing = [name for name in wanted if not self.found[name]]
             if missing:
-                out.append(f"the card {self.card.name!r} found nothing in any row for {', '.join(missing)}")
+                doubt = " (nothing is labelled: is it the card of this file?)" if "labels" in missing else ""
+                out.append(f"the card {self.card.name!r} found nothing in any row for {', '.join(missing)}{doubt}")
         return out
 
 

@@ -318,4 +318,5 @@ def _cut_reason(answer: Answer, state: Unfinished) -> str:
 
 
 def _first_line(text: str) -> str:
-    return (text.strip().splitlines() or [""])[0][:300]
+    """The first line, without a library's advice on its own settings, which a user of ours cannot follow."""
+    return (text.strip().splitlines() or [""])[0].partition(" To drop unsupported params")[0][:300]

@@ -70,8 +70,10 @@ def sort_out(
     keyless = status != 400 and _NO_KEY.search(message) is not None
     if status == 401 or name == "AuthenticationError" or keyless:
         missing = ", ".join(keys())
-        mend = f"set in the environment: {missing}" if missing else "check the provider's key in the environment"
-        return ProviderError(f"{where} {'has no key' if keyless else 'refuses the key'}: {message}", mend=mend)
+        mend = f"set {missing} in the environment" if missing else "check the provider's key in the environment"
+        # What a client says of a missing key names settings of its own, which are none of ours.
+        said = "" if keyless and missing else f": {message}"
+        return ProviderError(f"{where} {'has no key' if keyless else 'refuses the key'}{said}", mend=mend)
     if module := _NO_MODULE.search(message):
         return ProviderError(
             f"{where} needs a package that is not installed: {message}",

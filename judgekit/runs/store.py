@@ -300,10 +300,11 @@ class RunStore:
                 yield Judgement(**value)
 
     def tally(self, dataset: str, rubric: str, judge: str, ask: str) -> Iterator[tuple[Any, ...]]:
-        """Per judgement: record id, sample, status, flags, tokens in and out, cost. Texts stay on the disk."""
+        """Per judgement: record id, sample, status, flags, tokens in and out, cost, why it is unscored. Texts stay on the disk."""
         with guard(self.path):
             rows = self.con.execute(
-                "SELECT record_id, sample, status, flags, tokens_in, tokens_out, cost FROM judgements "
+                "SELECT record_id, sample, status, flags, tokens_in, tokens_out, cost, "
+                "CASE WHEN score IS NULL THEN substr(reason, 1, 200) END FROM judgements "
                 "WHERE dataset = ? AND rubric = ? AND judge = ? AND ask = ?",
                 (dataset, rubric, judge, ask),
             )

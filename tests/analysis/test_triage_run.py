@@ -256,3 +256,14 @@ def test_kqa_through_its_card(shared_data: Path, tmp_path: Path) -> None:
     apart = triage(tmp_path / "kqa", rater="each").to_json()["rows"]
     # STATISTICS: 18, 16, 18 of 24 incomplete
     assert [(row["rater"], row["n_incomplete"]) for row in apart][:3] == [("r1", 18), ("r2", 16), ("r3", 18)]
+
+
+def test_labels_of_another_construct_are_named_not_merely_missed(make: Callable[..., Path]) -> None:
+    records = [labelled(name, True) for name in "ab"]  # labels of completeness
+    run = make(records, [judged("a", 1), judged("b", 2)], construct="readability")
+    (row,) = triage(run).to_json()["rows"]
+    assert (row["n"], row["n_unlabelled"]) == (0, 2)
+    assert "the labels are of completeness; this judge was asked about readability" in row["notes"]
+    (row,) = triage(run, construct="completeness").to_json()["rows"]
+    assert row["n"] == 2
+    assert not any("was asked about" in note for note in row["notes"])

@@ -153,6 +153,11 @@ def test_wrong_words_are_usage(words: list[str], capsys: pytest.CaptureFixture[s
     assert json.loads(capsys.readouterr().out)["error"]["kind"] == "usage"
 
 
+def test_a_misspelt_command_is_told_the_one_that_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["jugde", "x"]) == 2
+    assert "did you mean 'judge'?" in capsys.readouterr().err
+
+
 def test_no_words_show_the_help_and_are_usage() -> None:
     done = judgekit()
     assert done.returncode == 2

@@ -114,4 +114,6 @@ def test_what_to_type_next_depends_on_the_labels(tmp_path: Path) -> None:
     assert next_step(load_records([{"id": "1", "labels": labels}]), place) == f"judgekit triage {place} --recall 0.9"
     models = load_records([{"id": "1", "meta": {"model": "a"}}, {"id": "2", "meta": {"model": "b"}}])
     assert next_step(models, place) == f"judgekit compare {place}"
-    assert "judgekit data export" in next_step(load_records([{"id": "1"}]), place)
+    assert "judgekit report" in next_step(load_records([{"id": "1"}]), place)
+    other = load_records([{"id": "1", "labels": labels}])
+    assert "no record has a label of readability" in next_step(other, place, {"readability"})

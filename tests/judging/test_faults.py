@@ -86,5 +86,5 @@ def test_messages_lose_their_wrappings_and_say_where() -> None:
     assert str(sort_out(error, model="openai/x", base="http://h:1/v1")) == "openai/x at http://h:1/v1: down now"
     missing = sort_out(fault("AuthenticationError", 401, "no"), model="openai/x", keys=lambda: ["OPENAI_API_KEY"])
     assert isinstance(missing, ProviderError)
-    assert missing.mend == "set in the environment: OPENAI_API_KEY"
+    assert missing.mend == "set OPENAI_API_KEY in the environment"
     assert missing.exit_code == 5
