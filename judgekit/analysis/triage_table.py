@@ -101,12 +101,12 @@ def _one(
     if columns.rater is None:
         return [base]
     raters = [_text(table.rows[row].get(columns.rater)) or "" for row in members]
-    names = tuple(dict.fromkeys(raters))
+    who = tuple(dict.fromkeys(raters))
     found = [
         base.take([r == name for r in raters], rater=name, raters=(name,), unscored=_left(base, raters, name, missing))
-        for name in names
+        for name in who
     ]
-    return found if join is None else [*found, _joined(table, base, ids, raters, names, join)]
+    return found if join is None else [*found, _joined(table, base, ids, raters, who, join)]
 
 
 def _left(base: Cell, raters: list[str], name: str, missing: list[str]) -> dict[str, int]:
