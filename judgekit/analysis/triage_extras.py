@@ -62,7 +62,9 @@ def add_extras(row: Row, choices: Choices) -> Row:
                 f"Recall {row.point.recall:.2f}, 95 % interval {low['low']:.2f} to {low['high']:.2f} (Clopper-Pearson, {low['unit']})."
             )
     found = _severity(row)
-    if found is not None:
+    if row.cell.weight is not None and row.cell.severity is not None:
+        lines.append("Missed by severity: not counted, since the answers were sampled with unequal probabilities.")
+    elif found is not None:
         extra["severity"] = found
         lines += _severity_lines(found)
     extra["lines"] = lines

@@ -176,7 +176,7 @@ def _by_rater(
         wanted = list(joins[:1]) if joins else list(names) or [None]
     out = []
     for rater in wanted:
-        labels = _labels(records, construct, rater, when if rater == "mean" else None)
+        labels = _labels(records, construct, rater)
         shown = None if rater is None else rater.removeprefix(PREFIX)
         members = tuple(str(n) for n in names if n) if rater is None or is_join(rater) or rater in HOWS else (rater,)
         cell = _cell(base, records, scores, labels, when, shown, members)
@@ -191,9 +191,17 @@ def _by_rater(
     return out
 
 
-def _labels(records: Sequence[Record], construct: str, rater: str | None, when: str | None) -> dict[str, Label | None]:
+def _labels(records: Sequence[Record], construct: str, rater: str | None) -> dict[str, Label | None]:
+    if rater == "mean":
+        # Raters' scores lie in [0, 1] and the rubric's threshold on its own scale: only the card knows which mean is complete.
+        rater = PREFIX + rater
+        if not any(x.construct == construct and x.rater == rater for record in records for x in record.labels):
+            raise StatisticsError(
+                "no card says which mean of the raters' scores is complete", field="rater",
+                mend="write `join: mean` and `complete_when` into the card and judge again, or choose majority or worst",
+            )  # fmt: skip
     if rater in HOWS and rater is not None:
-        return dict(joined_set(records, construct, rater, complete_when=when))
+        return dict(joined_set(records, construct, rater))
     found: dict[str, Label | None] = {}
     for record in records:
         found[record.id] = next((x for x in record.labels if x.construct == construct and x.rater == rater), None)

@@ -46,7 +46,9 @@ def test_raters_of_repeated_ids_are_not_joined() -> None:
         triage(twice, score="a", cluster="id", rater="rater", join="majority")
 
 
-@pytest.mark.parametrize("columns", [["incomplete", "score"], ["q", "incomplete", "score"], ["id", "incomplete", "score"]])
+@pytest.mark.parametrize(
+    "columns", [["incomplete", "score"], ["q", "incomplete", "score"], ["id", "incomplete", "score"]]
+)
 def test_a_certificate_does_not_depend_on_the_order_of_rows(columns: list[str]) -> None:
     # The halves and the answer of each question are picked by hashes; a row's number would make them depend on the order.
     values = [

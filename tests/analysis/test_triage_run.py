@@ -256,3 +256,21 @@ def test_kqa_through_its_card(shared_data: Path, tmp_path: Path) -> None:
     apart = triage(tmp_path / "kqa", rater="each").to_json()["rows"]
     # STATISTICS: 18, 16, 18 of 24 incomplete
     assert [(row["rater"], row["n_incomplete"]) for row in apart][:3] == [("r1", 18), ("r2", 16), ("r3", 18)]
+
+
+def test_the_mean_of_raters_needs_the_cards_threshold(make: Callable[..., Path]) -> None:
+    # Raters' scores lie in [0, 1]: by the rubric's own ">= 4" of 1 to 5 every mean would be incomplete.
+    def record(i: int, *more: Label) -> Record:
+        scores = (1.0, 0.75) if i % 3 else (0.25, 0.5)
+        two = (Label(rater=name, score=s, complete=s >= 0.75) for name, s in zip("ab", scores, strict=True))
+        return Record(id=f"r{i}", question=f"q{i}", response="x", labels=(*two, *more))
+
+    judgements = [judged(f"r{i}", float(1 + i % 5)) for i in range(30)]
+    run = make([record(i) for i in range(30)], judgements)
+    with pytest.raises(StatisticsError, match="no card says which mean"):
+        triage(run, rater="mean")
+    with RunStore(run) as store:
+        made = [Label(rater="join:mean", score=0.875 if i % 3 else 0.375, complete=i % 3 > 0) for i in range(30)]
+        store.put_records("d", [record(i, made[i]) for i in range(30)])
+    row = triage(run, rater="mean").to_json()["rows"][0]
+    assert (row["n"], row["n_incomplete"]) == (30, 10)
