@@ -92,7 +92,7 @@ def build(context: Context) -> Panel | LeftOut:
     if notes:
         blocks.append(Notes(notes, f"All remarks on these numbers ({len(notes)})"))
     sets = dict.fromkeys(row.cell.dataset for row in rows)
-    target = percent(float(context.triage.choices.recall)).replace(".0 %", " %")
+    target = f"{100 * float(context.triage.choices.recall):g} %"
     return Panel(
         f"What is looked for: incomplete answers, as labelled. Target: catch {target} of them. Data: {', '.join(sets)}.",
         tuple(blocks),
@@ -105,7 +105,7 @@ def _optimism(row: Row) -> str:
     found = row.values["recall_loco"]
     if found is None:
         return " Optimistic: the threshold was chosen on these same records."
-    return f" Optimistic: the threshold was chosen on these same records; with each question left out in turn, recall is {percent(found)}."
+    return f" Optimistic: the threshold was chosen on these same records; with each question left out in turn, recall is {percent(found, beside=row.values['recall_target'])}."
 
 
 def _forest(context: Context) -> Figure:
@@ -217,7 +217,7 @@ def _points(context: Context) -> Grid:
         shown.append([
             context.name(row), rule or NONE, _of(point.caught, point.n_incomplete), _of(point.flagged, point.n), percent(v["workload_all"]),
             percent(v["workload_random"]), percent(v["workload_perfect"]), percent(v["precision"]), number(v["false_alarms_per_catch"]),
-            number(v["wss"], 3), percent(v["recall_loco"]),
+            number(v["wss"], 3), percent(v["recall_loco"], beside=v["recall_target"]),
         ])  # fmt: skip
     titles = [
         "rubric and judge", "read if", "recall", "workload", "with unscored", "random order", "perfect judge", "precision", "false alarms per catch",
