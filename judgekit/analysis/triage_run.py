@@ -37,6 +37,7 @@ class _Scores:
     rule: bool
     complete: bool | None
     asked: tuple[str, ...]
+    off_scale: int = 0
 
 
 def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
@@ -126,13 +127,14 @@ def _measured(run: Any, selection: Selection) -> dict[tuple[str, str, str], dict
 
 
 def _scores(group: pandas.DataFrame) -> _Scores:
-    raws, whys, rules, verdicts = [], [], [], []
+    raws, whys, rules, verdicts, off = [], [], [], [], 0
     asked: tuple[str, ...] = ()
     for row in _rows(group):
         if row.criteria:
             asked = tuple(str(item["id"]) for item in row.criteria)
         if row.status in SCORED and row.raw is not None:
             raws.append(float(row.raw))
+            off += any(str(flag).startswith("off_scale") for flag in row.flags or ())
             rules.append(row.status == "rule")
             verdicts.append(row.complete)
         elif row.status not in SCORED:
@@ -143,7 +145,7 @@ def _scores(group: pandas.DataFrame) -> _Scores:
     if not raws:
         return _Scores(None, whys[0] if whys else None, n, n, False, None, asked)
     complete = verdicts[0] if len(verdicts) == 1 else None
-    return _Scores(float(np.mean(raws)), None, n, n - len(raws), all(rules), complete, asked)
+    return _Scores(float(np.mean(raws)), None, n, n - len(raws), all(rules), complete, asked, off)
 
 
 def _by_rater(
@@ -290,6 +292,9 @@ def _notes(
         yield f"raw scores are means over up to {most} samples of a record" + (
             f"; {lost} samples had no score" if lost else ""
         )
+    off = sum(s.off_scale for s in mine)
+    if off:
+        yield f"{off} recorded scores lie off the rubric's scale and are used as they stand"
     asked = [s.asked for s in mine]
     rated = [tuple(x.criteria) if x is not None and x.criteria else () for x in said]
     if oracle_criteria(asked, rated):

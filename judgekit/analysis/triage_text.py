@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from judgekit.analysis.result import percent
+from judgekit.analysis.result import percent, pvalue
 from judgekit.analysis.triage_row import Row
 
 if TYPE_CHECKING:
@@ -59,12 +59,20 @@ def verdict(row: Row) -> str | None:
     if row.refused or min(m, n) < 10 or point.recall is None or point.workload is None or row.cell.weight is not None:
         return None
     beside, flagged = row.baselines, round(point.flagged or 0)
+    read, by_chance = _percent(point.workload, beside.random), _percent(beside.random, point.workload)
     target = f"{100 * row.values['recall_target']:g} %"
     if row.values["optimistic"]:
-        start = f"To catch {target} of the incomplete answers a clinician must still read {flagged} of {m + n} ({_percent(point.workload)})"
+        start = f"To catch {target} of the incomplete answers a clinician must still read {flagged} of {m + n} ({read})"
     else:
-        start = f"The threshold catches {_percent(point.recall, row.values['recall_target'])} of the incomplete answers and a clinician reads {flagged} of {m + n} ({_percent(point.workload)})"
-    text = f"{start}; reading in random order would need {_percent(beside.random)}, a perfect judge {_percent(beside.perfect)}."
+        start = f"The threshold catches {_percent(point.recall, row.values['recall_target'])} of the incomplete answers and a clinician reads {flagged} of {m + n} ({read})"
+    lost = len(row.cell.ids) - row.values["n_unlabelled"] - (m + n)  # unscored, and not filled
+    if lost:
+        start += (
+            f", with the {lost} unscored {flagged + lost} of {m + n + lost} ({_percent(row.values['workload_all'])})"
+        )
+    text = f"{start}; reading in random order would need {by_chance}, a perfect judge {_percent(beside.perfect)}."
+    if row.values["optimistic"] and beside.random is not None and point.workload >= beside.random:
+        text += " That is no less than in random order: at this target the judge saves nothing."
     low, high = row.headline.interval.low, row.headline.interval.high
     if low is not None and high is not None and low <= 0.5 <= high:
         text += " The interval of the AUC holds .5: these scores are not shown to rank better than chance."
@@ -83,7 +91,7 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
             str(row.values["n_unlabelled"]),
             _number(row.values["auc"], 3),
             _span(row.headline.interval.low, row.headline.interval.high),
-            _number(row.values["mann_whitney_p"], 4),
+            pvalue(row.values["mann_whitney_p"]),
         ]
         for number, row in rows
     ]
@@ -163,7 +171,7 @@ def _pairs(found: Triage) -> list[str]:
             continue
         span = f"{one.low:+.3f} to {one.high:+.3f}"
         lines.append(
-            f"  {name}: {one.difference:+.3f} ({span}), n = {one.n}, p = {one.p:.4f}, times {pair.family}: {pair.p_bonferroni:.4f}"
+            f"  {name}: {one.difference:+.3f} ({span}), n = {one.n}, p = {pvalue(one.p)}, times {pair.family}: {pvalue(pair.p_bonferroni)}"
         )
     return lines
 

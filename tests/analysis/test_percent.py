@@ -42,3 +42,22 @@ def test_a_missed_target_is_not_rounded_into_a_reached_one() -> None:
     assert "The threshold catches 89.6 % of the incomplete answers" in text
     assert "Recall 89.6 %, 95 % interval" in text
     assert text.count("89.6 %") == 3  # the sentence, the table, the interval
+
+
+def test_the_sentence_counts_the_unscored_and_says_when_nothing_is_saved() -> None:
+    # Scores without information, 20 incomplete and 20 complete alike over 1 to 5 (4 + 4 a level), 5 unscored. 18 of 20 are needed:
+    # level 4 catches 16, so all 40 are read, with the unscored 45 of 45; a random order needs 18 * 41 / (21 * 40) = 87.9 %.
+    rows = [{"incomplete": int(i < 20), "score": 1 + i % 5} for i in range(40)] + [{"incomplete": 0, "score": None}] * 5
+    text = " ".join(triage(pd.DataFrame(rows, dtype=object)).text().split())
+    assert (
+        "must still read 40 of 40 (100 %), with the 5 unscored 45 of 45 (100 %); reading in random order would need 88 %"
+        in text
+    )
+    assert "at this target the judge saves nothing" in text
+
+
+def test_a_p_value_is_never_printed_as_zero() -> None:
+    rows = [{"incomplete": int(i < 60), "score": i} for i in range(120)]
+    text = triage(pd.DataFrame(rows, dtype=object)).text(160)
+    assert "<.0001" in text
+    assert "0.0000" not in text

@@ -274,3 +274,16 @@ def test_the_mean_of_raters_needs_the_cards_threshold(make: Callable[..., Path])
         store.put_records("d", [record(i, made[i]) for i in range(30)])
     row = triage(run, rater="mean").to_json()["rows"][0]
     assert (row["n"], row["n_incomplete"]) == (30, 10)
+
+
+def test_recorded_scores_off_the_scale_are_named(make: Callable[..., Path]) -> None:
+    from judgekit.analysis.compare_source import strata_source
+
+    records = [labelled(f"{i}", i < 12, meta={"kind": "ab"[i % 2]}) for i in range(24)]
+    wild = {5: 98989.0, 20: 0.0}
+    run = make(records, [
+        judged(f"{i}", wild.get(i, 3.0), flags=["off_scale:score"] if i in wild else []) for i in range(24)
+    ])  # fmt: skip
+    said = "2 recorded scores lie off"
+    assert any(note.startswith(said) for note in triage(run).to_json()["rows"][0]["notes"])
+    assert any(note.startswith(said) for note in strata_source(run, by=["kind"], replicates=0, permutations=10).notes)

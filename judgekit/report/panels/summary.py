@@ -41,7 +41,7 @@ def sentence(row: Row) -> tuple[str, str, str]:
     low, high = interval.low, interval.high
     counts = f"{m} incomplete, {n} complete"
     if low is not None and high is not None:
-        span = f"AUC {number(row.auc.value)} (95 % interval {number(low)} to {number(high)}; {counts})."
+        span = f"AUC {number(row.auc.value)} (95 % interval {_end(low)} to {_end(high)}; {counts})."
     else:
         span = f"AUC {number(row.auc.value)} without an interval: {interval.reason or 'none is defined'} ({counts})."
     said = verdict(row)
@@ -64,6 +64,13 @@ def sentence(row: Row) -> tuple[str, str, str]:
     if high < 0.5:
         return "bad", "Ranks the wrong way", f"{said} {span}"
     return "warn", "Not shown to beat chance", f"{said} {span}"
+
+
+def _end(value: float) -> str:
+    """Two decimals, more where these would put an end of the AUC's interval on .5 or beyond it."""
+    return next(
+        text for text in (number(value, digits) for digits in (2, 3, 4, 16)) if (float(text) > 0.5) == (value > 0.5)
+    )
 
 
 def build(context: Context) -> Panel | LeftOut:
