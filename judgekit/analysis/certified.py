@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from judgekit.analysis.cells import Cell
+from judgekit.analysis.result import percent
 from judgekit.analysis.triage_row import Choices, Row
 from judgekit.errors import StatisticsError
 from judgekit.stats.binomial import clopper_pearson
@@ -190,8 +191,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
     if checked["recall"] is None:
         return [head, "No other incomplete answer is there to check it on."]
     tail = (
-        f"On {checked['n']} answers that did not choose it: {100 * checked['recall_questions']:.0f} % caught over "
-        f"{checked['questions']} questions ({100 * checked['recall_low']:.0f} to {100 * checked['recall_high']:.0f} %), "
-        f"{100 * checked['workload']:.0f} % read."
+        f"On {checked['n']} answers that did not choose it: {percent(checked['recall_questions'], beside=found['recall'])} caught over "
+        f"{checked['questions']} questions ({percent(checked['recall_low'], beside=found['recall'])} to {percent(checked['recall_high'], beside=found['recall'])}), "
+        f"{percent(checked['workload'])} read."
     )
     return [head, tail]

@@ -56,8 +56,12 @@ def cost(
     known = {name: _truth(labels[labels["dataset"] == name], rater) for name in dict.fromkeys(frame["dataset"])}
     whys = list(dict.fromkeys(why for _, why, _ in known.values() if why))
     keys = ["dataset", "rubric", "judge"]
+    rules = {(row.name, row.ask, row.score_fp): row.complete_when for row in run.rubrics.itertuples()}
     bought = [
-        dict(zip(keys, map(str, key), strict=True)) | _bought(part, *_fair(*known[key[0]], str(key[2])), quality, {"replicates": replicates, "seed": seed})
+        dict(zip(keys, map(str, key), strict=True)) | _bought(
+            part, *_fair(*known[key[0]], str(key[2])), quality, {"replicates": replicates, "seed": seed},
+            (rules.get(tuple(part.iloc[0][["rubric", "ask", "score_fp"]])) or "").lstrip().startswith("<"),
+        )
         for key, part in frame.groupby(keys, sort=False)
     ] if len(frame) else []  # fmt: skip
     for name in dict.fromkeys(row["dataset"] for row in bought):
@@ -126,7 +130,9 @@ def _spent(model: str, part: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bought(part: Any, truth: dict[Any, bool], why: str | None, quality: str, boot: dict[str, Any]) -> dict[str, Any]:
+def _bought(
+    part: Any, truth: dict[Any, bool], why: str | None, quality: str, boot: dict[str, Any], worse: bool
+) -> dict[str, Any]:
     # A rule and a skipped record cost nothing; a verdict recorded elsewhere has no calls here, and its price is unknown.
     free = part["status"].isin(("rule", "skipped")) & ~part["calls"].map(bool)
     asked = part[~free]
@@ -134,7 +140,7 @@ def _bought(part: Any, truth: dict[Any, bool], why: str | None, quality: str, bo
     scored = part[part["status"].isin(SCORED)]
     used = [call for calls in part["calls"] for call in calls]
     caught, units, labelled = _catches(scored, truth)
-    found = _quality(scored, truth, quality, boot) if truth else {"quality": None}
+    found = _quality(scored, truth, quality, boot, worse) if truth else {"quality": None}
     reason = (
         why if why else found.get("reason") or (None if caught is not None else "no fixed threshold (complete_when)")
     )
@@ -208,20 +214,20 @@ def _catches(scored: Any, truth: dict[Any, bool]) -> tuple[int | None, int | Non
     return sum(bad and share < 0.5 for bad, share in zip(label, complete, strict=True)), sum(label), len(label)
 
 
-def _quality(scored: Any, truth: dict[Any, bool], quality: str, boot: dict[str, Any]) -> dict[str, Any]:
+def _quality(scored: Any, truth: dict[Any, bool], quality: str, boot: dict[str, Any], worse: bool) -> dict[str, Any]:
     import numpy as np
 
     if quality == "auc":
         from judgekit.stats.auc import auc, auc_headline
 
         label, raw, clusters = _by_record(scored, truth, "raw")
-        found = auc(label, raw)
+        found = auc(label, raw, higher_is_worse=worse)
         if found.value is None:
             return {"quality": None, "reason": found.reason or "no record is both scored and labelled"}
-        span = auc_headline(label, raw, clusters=clusters).interval
+        span = auc_headline(label, raw, clusters=clusters, higher_is_worse=worse).interval
         return {"quality": float(found.value), "low": span.low, "high": span.high}
     from judgekit.stats.agreement import balanced_f1, cohen_kappa
-    from judgekit.stats.proportion import wilson
+    from judgekit.stats.proportion import clustered_share
 
     label, complete, clusters = _by_record(scored, truth, "complete")
     a = np.asarray(label, dtype=np.int64)
@@ -229,7 +235,7 @@ def _quality(scored: Any, truth: dict[Any, bool], quality: str, boot: dict[str, 
     if not len(a):
         return {"quality": None, "reason": "no record has a label and a verdict by fixed threshold"}
     if quality == "recall":
-        share = wilson(int((a & b).sum()), int(a.sum()))
+        share = clustered_share(b[a == 1], [name for name, bad in zip(clusters, a, strict=True) if bad])
         return {
             "quality": share.value,
             "low": share.low,

@@ -69,8 +69,8 @@ def _one(
     key: tuple[str, str | None, str, str | None],
 ) -> list[Cell]:
     dataset, rubric, judge, stratum = key
-    names = _ids(table, columns, members)
-    ids, keys = _apart(table, columns, names, members)
+    told = _ids(table, columns, members)
+    ids, keys = _apart(table, columns, told, members)
     scores, missing = [], []
     for row in members:
         value, why = _score(table, row, column)
@@ -84,7 +84,7 @@ def _one(
         judge=judge,
         rater=None,
         ids=tuple(ids),
-        hashes=_hashes(table, columns, names, members),
+        hashes=_hashes(table, columns, told, members),
         named=columns.id is not None or any(c.strip().lower() in _IDS for c in table.columns),
         score=np.array(scores, dtype=np.float64),
         label=np.array(labels, dtype=np.int8),

@@ -352,3 +352,24 @@ def test_pictures(case_11: Path, tmp_path: Path) -> None:
         triage(table(tmp_path / "n.csv", [1], [1])).picture(tmp_path / "n.png")
     with pytest.raises(InputError, match=r"\.png"):
         found.picture(tmp_path / "p.gif")
+
+
+def test_the_fixed_threshold_is_weighted_too() -> None:
+    # 100 answers under the fixed threshold, all labelled, 60 incomplete; 900 above it, a tenth labelled, 3 of these 90 incomplete: the
+    # verdict's recall is 60 / (60 + 30) = .667, not 60 / 63, and its precision .6.
+    rows = [{"incomplete": int(i < 60), "score": 1, "p": 1, "severity": "severe"} for i in range(100)]
+    rows += [{"incomplete": int(i < 3), "score": 5, "p": 0.1, "severity": "severe"} for i in range(90)]
+    found = triage(
+        pd.DataFrame(rows, dtype=object),
+        sampling_probability="p",
+        complete_when=">= 4",
+        severity="severity",
+        threshold=1,
+    )
+    row = found.to_json()["rows"][0]
+    assert row["fixed"]["recall"] == pytest.approx(60 / 90)
+    assert row["fixed"]["precision"] == pytest.approx(0.6)
+    assert row["recall"] == pytest.approx(60 / 90)
+    # 3 of 63 severe ones missed would be 4.8 %, and is 33 % in truth: no count is shown
+    assert "severity" not in found.operating_points[0].extra
+    assert "not counted, since the answers were sampled" in found.text()

@@ -29,6 +29,7 @@
     let quotient = top / bottom;
     const rest = 2n * (top % bottom);
     if (rest > bottom || (rest === bottom && quotient % 2n)) quotient += 1n;
+    if ((quotient === 0n && BigInt(part) > 0n) || (quotient === 100n * scale && part < whole)) return share(part, whole, digits + 1);
     if (digits === 0) return quotient + " %";
     return quotient / scale + "." + String(quotient % scale).padStart(digits, "0") + " %";
   }

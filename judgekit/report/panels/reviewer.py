@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from judgekit.report.context import rows_of
-from judgekit.report.model import Grid, LeftOut, Panel, number, percent, share
+from judgekit.report.model import Grid, LeftOut, Panel, number, share
 
 if TYPE_CHECKING:
     from judgekit.report.context import Context
@@ -117,7 +117,7 @@ def _threshold(context: Context) -> list[list[str]]:
         ["Threshold", said, remark],
         [
             "Recall target",
-            percent(float(context.triage.choices.recall)),
+            f"{100 * float(context.triage.choices.recall):g} %",
             f"given as {context.triage.choices.recall_text}",
         ],
         ["Rows looked at", str(len(context.rows)), "all are shown; the best of many flatters itself"],
