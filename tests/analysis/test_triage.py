@@ -373,3 +373,12 @@ def test_the_fixed_threshold_is_weighted_too() -> None:
     # 3 of 63 severe ones missed would be 4.8 %, and is 33 % in truth: no count is shown
     assert "severity" not in found.operating_points[0].extra
     assert "not counted, since the answers were sampled" in found.text()
+
+
+def test_the_best_of_many_is_called_so() -> None:
+    rows = [{"incomplete": i % 2, "a": i, "b": -i, "c": i % 3} for i in range(30)]
+    table = pd.DataFrame(rows, dtype=object)
+    for score, told in ((["a"], False), (["a", "b", "c"], True)):
+        for row in triage(table, score=score).to_json()["rows"]:
+            assert any(note.startswith("one of 3 judges and rubrics looked at") for note in row["notes"]) is told
+    assert "the best of many flatters itself" in " ".join(triage(table, score=["a", "b"]).text().split())
