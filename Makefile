@@ -61,6 +61,8 @@ soak: setup  ## the slow tests and the statistics' simulations: kills, restarts,
 
 docs: setup  ## regenerate docs/help.md and what else the code writes into docs/
 	@$(PY) docs/make_help.py
+	@$(PY) -m judgekit run --schema > docs/schema/study.schema.json
+	@$(PY) -m judgekit data schema > docs/schema/card.schema.json
 
 lock: setup  ## compile the locks anew (UPGRADE=1 moves the pins up)
 	@$(PY) tools/make_locks.py $(if $(UPGRADE),--upgrade)

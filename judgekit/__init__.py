@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from judgekit.analysis.triage import triage as triage
     from judgekit.data import load_records as load_records
     from judgekit.judging.api import judge as judge
+    from judgekit.judging.measuring import measure as measure
     from judgekit.rubric import load_rubric as load_rubric
     from judgekit.runs.store import open_run as open_run
 
@@ -21,11 +22,12 @@ _LAZY = {
     "judge": "judgekit.judging.api",
     "load_records": "judgekit.data",
     "load_rubric": "judgekit.rubric",
+    "measure": "judgekit.judging.measuring",
     "open_run": "judgekit.runs.store",
     "triage": "judgekit.analysis.triage",
 }
 
-__all__ = ["__version__", "judge", "load_records", "load_rubric", "open_run", "triage"]
+__all__ = ["__version__", "judge", "load_records", "load_rubric", "measure", "open_run", "triage"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,17 +11,17 @@ PACKAGE = Path(__file__).resolve().parents[1] / "judgekit"
 
 # A room may import rooms of a lower number, and itself; equal numbers do not know each other, but for the pairs below.
 LAYER = {
-    "errors": 0, "records": 0, "registry": 1, "__init__": 9, "__main__": 9,
+    "errors": 0, "records": 0, "paths": 0, "yamltext": 1, "registry": 1, "__init__": 9, "__main__": 9,
     "rubric": 2, "data": 2, "metrics": 2, "stats": 2,
     "runs": 3, "judging": 4,
     "analysis": 5, "stability": 5,
-    "report": 6, "cli": 8,
+    "report": 6, "study": 7, "cli": 8,
 }  # fmt: skip
 DOORS = {
     "litellm": {"judging/client.py"},
     "instructor": {"judging/client.py"},
-    "torch": {"metrics/models.py"},
-    "transformers": {"metrics/models.py"},
+    "torch": {"metrics/models.py", "metrics/causal.py"},
+    "transformers": {"metrics/models.py", "metrics/causal.py"},
     "sentence_transformers": {"metrics/models.py"},
 }
 HEAVY = {

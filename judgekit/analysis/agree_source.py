@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit.analysis.agree import CORRELATION_COLUMNS, Ratings, agree, correlations, parse_levels
 from judgekit.analysis.frames import as_rows, filtered, is_run, numbers, read_table
+from judgekit.analysis.panel import PanelRun
 from judgekit.analysis.ratings import label_rows, ratings_from_labels, ratings_from_table
-from judgekit.analysis.result import Result, Table
+from judgekit.analysis.result import Result, Table, signature
 from judgekit.errors import DataError, InputError, UsageError
 from judgekit.runs.model import SCORED
 
@@ -37,6 +38,7 @@ def agree_source(
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
+    panel: str | None = None,
 ) -> Result:
     """Agreement for a run's folder (or a Run), a table file, or a file of labelled records (`card`, or no `raters`).
 
@@ -46,8 +48,25 @@ def agree_source(
     scale = parse_levels(levels) if isinstance(levels, str) else None if levels is None else list(levels)
     common = {"replicates": replicates, "seed": seed, "level": level}
     related: list[dict[str, Any]] = []
+    extra: list[Table] = []
     if hasattr(source, "latest") or is_run(source):
+        if panel is not None:
+            from judgekit.runs.reader import open_run
+
+            run = source if hasattr(source, "latest") else open_run(source)
+            datasets = [dataset] if dataset else []
+            source = PanelRun(run, panel, judges=judge, rubrics=rubric, datasets=datasets)
+            extra, judge = [source.table(**common)], ()
+            if not len(source.labels):
+                notes = ["there are no labels: the members are compared with each other alone"]
+                return _finish(
+                    Result(extra, signature(panel=panel, **common), notes), judge_correlations(source.members_only())
+                )
         ratings, related = _run(source, names, judge, rubric, scale, on, words, construct, dataset, missing, common)
+    elif panel is not None:
+        raise UsageError(
+            "--panel joins the judges of a run", field="panel", mend="leave it out, or name a run's folder"
+        )
     elif card is None and names:
         file = str(source)
         frame = filtered(read_table(source), where, file)
@@ -58,6 +77,11 @@ def agree_source(
     else:
         ratings = _records(source, card, names, judge, scale, on, words, construct, missing)
     result = agree(ratings, **common)  # type: ignore[arg-type]
+    result.tables.extend(extra)
+    return _finish(result, related)
+
+
+def _finish(result: Result, related: list[dict[str, Any]]) -> Result:
     if related:
         columns = [one for one in CORRELATION_COLUMNS if one.key in related[0] or one.whole]
         result.tables.append(Table("correlations", "Judges with each other", related, columns))
@@ -141,6 +165,8 @@ def _run(
         met=words,
         missing=missing,
     )
+    if isinstance(run, PanelRun):  # a panel is like its own members: that correlation says nothing
+        frame = frame[~frame["judge"].isin(run.names)]
     return ratings, judge_correlations(frame, replicates=min(1000, common["replicates"]), seed=common["seed"])
 
 

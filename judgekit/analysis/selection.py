@@ -39,3 +39,4 @@ class Selection:
     complete_values: tuple[str, ...] = ()  # label values that mean complete, for labels that have only a value
     sampling_probability: str | None = None  # field of meta: how likely a record was to be labelled
     metrics: tuple[str, ...] | None = ()  # local metrics to treat as scores; None: all of the run's
+    panel: str | None = None  # join the judges of each rubric into one more: mean or majority

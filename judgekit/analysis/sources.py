@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,16 @@ class Loader:
                 from judgekit.runs.store import open_run
 
                 source = open_run(source)
-            cells, left = run_cells(source, self.selection)
-            return Loaded(cells, f"run:{Path(source.path).name}", left)
+            name, chosen, more = f"run:{Path(source.path).name}", self.selection, []
+            if chosen.panel is not None:
+                from judgekit.analysis.panel import PanelRun
+
+                source = PanelRun(
+                    source, chosen.panel, judges=chosen.judges, rubrics=chosen.rubrics, datasets=chosen.datasets
+                )
+                name, chosen, more = f"{name} panel {chosen.panel}", replace(chosen, judges=()), source.notes()
+            cells, left = run_cells(source, chosen)
+            return Loaded(cells, name, [*left, *more])
         from judgekit.analysis.tables import read_table
         from judgekit.analysis.triage_table import table_cells
 
@@ -55,7 +63,7 @@ class Loader:
         run = is_run(source)
         mine, plain = (self.columns, Columns()) if run else (self.selection, Selection())
         names = ("label", "score", "cluster", "id", "severity", "label_is") if run else (
-            "datasets", "rubrics", "judges", "construct", "complete_values",
+            "datasets", "rubrics", "judges", "construct", "complete_values", "panel",
         )  # fmt: skip
         for name in names:
             if getattr(mine, name) != getattr(plain, name):
@@ -90,6 +98,7 @@ def make_loader(
     metric: str | Sequence[str] = (),
     construct: str | None = None,
     complete_value: str | Sequence[str] = (),
+    panel: str | None = None,
 ) -> Loader:
     """A loader from the words of `triage` and `screen`; each is described there."""
     scores = tuple(dict.fromkeys([score] if isinstance(score, str) else score))
@@ -106,6 +115,7 @@ def make_loader(
         _names(complete_value),
         sampling_probability,
         metrics,
+        panel,
     )
     return Loader(columns, selection, join)
 

@@ -99,6 +99,7 @@ def triage(
     calibration: Any = None,
     screen: str | Path | None = None,
     calibrate: bool = False,
+    panel: str | None = None,
 ) -> Triage:
     """Find the threshold that catches a share of the incomplete answers, and what is left to read.
 
@@ -115,6 +116,7 @@ def triage(
     dataset, rubric, judge : keep only these of a run. metric : local metrics of a run to treat as scores too, or ``all``.
     construct, complete_value : whose labels of a run (the rubric's own construct by default), and which of their values mean
         complete where labels hold a value and no verdict (``Entailment``).
+    panel : ``mean`` or ``majority`` joins a run's judges of each rubric into one more judge (see `analysis.panel`).
     sampling_probability : column in (0, 1]: how likely a record was to be labelled; weights by its inverse.
     severity : column with the severity of what is missing.
     complete_when : the judge's own fixed threshold, such as ``>= 4``, for F1, precision and recall of its verdict.
@@ -140,6 +142,7 @@ def triage(
         label=label, label_is=label_is, score=score, cluster=cluster, rater=rater, join=join, id=id,
         sampling_probability=sampling_probability, severity=severity, complete_when=complete_when, by=by, dataset=dataset,
         rubric=rubric, judge=judge, metric="all" if screen is not None else metric, construct=construct, complete_value=complete_value,
+        panel=panel,
     )  # fmt: skip
     here = loader.load(source)
     there = None if calibration is None else loader.load(calibration)

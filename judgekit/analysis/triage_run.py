@@ -71,7 +71,11 @@ def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
     totals: dict[str, int] = Counter(dataset for dataset, _ in records)
     for key, part in frame.groupby(["dataset", "rubric", "judge"], sort=False):
         dataset, rubric, judge = (str(name) for name in key)
-        scores = {str(i): _scores(group) for i, group in part.groupby("record_id", sort=False)}
+        # Rows are walked once: a frame a record costs minutes at thousands of records.
+        samples: dict[str, list[Any]] = defaultdict(list)
+        for row in _rows(part):
+            samples[str(row.record_id)].append(row)
+        scores = {i: _scores(rows) for i, rows in samples.items()}
         first = part.iloc[0]
         rule = rules.get((rubric, first["ask"], first["score_fp"]))
         if all(s.raw is None and s.why is None for s in scores.values()):
@@ -125,10 +129,10 @@ def _measured(run: Any, selection: Selection) -> dict[tuple[str, str, str], dict
     return found
 
 
-def _scores(group: pandas.DataFrame) -> _Scores:
+def _scores(group: Sequence[Any]) -> _Scores:
     raws, whys, rules, verdicts = [], [], [], []
     asked: tuple[str, ...] = ()
-    for row in _rows(group):
+    for row in group:
         if row.criteria:
             asked = tuple(str(item["id"]) for item in row.criteria)
         if row.status in SCORED and row.raw is not None:

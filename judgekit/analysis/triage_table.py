@@ -69,7 +69,8 @@ def _one(
     key: tuple[str, str | None, str, str | None],
 ) -> list[Cell]:
     dataset, rubric, judge, stratum = key
-    ids = _ids(table, columns, members)
+    names = _ids(table, columns, members)
+    ids, keys = _apart(table, columns, names, members)
     scores, missing = [], []
     for row in members:
         value, why = _score(table, row, column)
@@ -83,7 +84,7 @@ def _one(
         judge=judge,
         rater=None,
         ids=tuple(ids),
-        hashes=_hashes(table, columns, ids, members),
+        hashes=_hashes(table, columns, names, members),
         named=columns.id is not None or any(c.strip().lower() in _IDS for c in table.columns),
         score=np.array(scores, dtype=np.float64),
         label=np.array(labels, dtype=np.int8),
@@ -95,6 +96,7 @@ def _one(
         unscored=counted(missing),
         stratum=None if columns.by is None else (columns.by, stratum or ""),
         fixed=complete_by_rule(np.array(scores, dtype=np.float64), complete_when or default_complete_when(rubric)),
+        keys=keys,
     )
     if columns.rater is None:
         return [base]
@@ -216,6 +218,31 @@ def _ids(table: Table, columns: Columns, members: list[int]) -> list[str]:
             )  # fmt: skip
         seen[value, rater] = row
     return ids
+
+
+def _apart(
+    table: Table, columns: Columns, names: list[str], members: list[int]
+) -> tuple[list[str], tuple[str, ...] | None]:
+    """Ids that tell rows apart, and keys to hash where those ids hold row numbers.
+
+    An id column that names the question may repeat. Were its values taken as ids, scores of one answer would be set against
+    another's of the same question, so the row's number is added. A hash of it would change with the order of rows: a key is the
+    content of the row (equal rows counted), and rows of equal content are interchangeable.
+    """
+    raters = ["" if columns.rater is None else _text(table.rows[row].get(columns.rater)) or "" for row in members]
+    named = columns.id is not None or any(c.strip().lower() in _IDS for c in table.columns)
+    repeated = len(set(zip(names, raters, strict=True))) < len(names)
+    if named and not repeated:
+        return names, None
+    ids = [f"{name} (row {row + 1})" for name, row in zip(names, members, strict=True)] if named else names
+    wanted = (*columns.score, columns.label, columns.cluster, columns.rater, columns.severity)
+    seen: Counter[tuple[str, ...]] = Counter()
+    keys = []
+    for name, row in zip(names, members, strict=True):
+        content = (name if named else "", *(_text(table.rows[row].get(c)) or "" for c in wanted if c))
+        seen[content] += 1
+        keys.append("\x1f".join((*content, str(seen[content]))))
+    return ids, tuple(keys)
 
 
 def _hashes(table: Table, columns: Columns, ids: list[str], members: list[int]) -> tuple[str, ...]:

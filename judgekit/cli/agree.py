@@ -16,6 +16,9 @@ __all__ = ["agree"]
     metavar="NAME",
     help="Table: a judge's column. Data: a field of meta. Run: only this judge. [repeatable]",
 )
+@click.option(
+    "--panel", type=click.Choice(["mean", "majority"]), help="Run: also all judges (or those of --judge) as one panel."
+)
 @click.option("--rubric", multiple=True, help="Run: only this rubric.")
 @click.option("--levels", metavar="1..5|low,mid,high", help="The scale's levels in order; needed for weighted kappa.")
 @click.option("--cluster", metavar="COL", help="Table: column of the question; 'none' when rows are independent.")

@@ -236,12 +236,15 @@ def _counts(found: dict[str, Any], errors: int) -> None:
         )
     if found["severities"]:
         click.echo("  severities: " + ", ".join(f"{word} {number}" for word, number in found["severities"].items()))
+    for construct, words in found["values"].items():
+        click.echo(f"  {construct}: " + ", ".join(f"{word} {number}" for word, number in words.items()))
     if found["labels"]:
         click.echo("")
+        word = "incomplete" if {row["construct"] for row in found["labels"]} == {"completeness"} else "no"
         people = [row for row in found["labels"] if not row["join"]]
         hidden = people[12:] if len(people) > 14 else []
         _table(
-            ["construct", "rater", "labels", "verdicts", "incomplete", "base rate"],
+            ["construct", "rater", "labels", "verdicts", word, "base rate"],
             [
                 [
                     row["construct"],
@@ -344,16 +347,28 @@ def _judgements(place: str, rubric: str) -> Any:
 
 
 @data.command()
-@click.argument("source")
+@click.argument("source", metavar="DATA|RUN")
 @click.option("--to", type=click.Choice(["label-studio", "csv", "parquet", "jsonl"]), required=True, help="The form.")
+@click.option(
+    "--table",
+    type=click.Choice(["judgements", "latest", "calls", "records", "labels", "measurements", "rubrics", "commands"]),
+    help="A run: which of its tables; latest holds the judgements of each rubric's wording in use.",
+)
 @click.option("--out", "-o", type=click.Path(dir_okay=False), help="Where to; by default NAME and the form's ending.")
 @CARD
 @JSON
-def export(source: str, to: str, out: str | None, card: str | None, as_json: bool) -> None:
-    """Write records as a file for other tools. CSV cells cannot run as spreadsheet formulas, and read back the same."""
+def export(source: str, to: str, table: str | None, out: str | None, card: str | None, as_json: bool) -> None:
+    """Write records, or a table of a run, as a file for other tools.
+
+    CSV cells cannot run as spreadsheet formulas. Records read back the same; a run's table has null (CSV: an empty cell) where
+    there is no value, never NaN.
+    """
     from judgekit.data import load_records
     from judgekit.data.export import export as write
 
+    if table is not None or (Path(source).is_dir() and card is None):
+        _export_table(source, to, table, out, as_json)
+        return
     records = load_records(source, card)
     target = out or f"{records.name}.{'tasks.json' if to == 'label-studio' else to}"
     if Path(target).exists() and Path(source).exists() and Path(target).samefile(source):
@@ -365,6 +380,27 @@ def export(source: str, to: str, out: str | None, card: str | None, as_json: boo
     click.echo(target)
     click.echo(f"{number} records", err=True)
     _notes(records.notes)
+
+
+def _export_table(source: str, to: str, table: str | None, out: str | None, as_json: bool) -> None:
+    from judgekit.errors import UsageError
+    from judgekit.runs.export import export_table
+    from judgekit.runs.reader import open_run
+
+    run = open_run(source)
+    if table is None:
+        raise UsageError("a run has several tables", field="table", mend="add --table judgements, or another of --help")
+    if to == "label-studio":
+        raise UsageError("a run's table is no task for Label Studio", field="to", mend="csv, jsonl or parquet")
+    target = out or f"{Path(source).resolve().name}-{table}.{to}"
+    if not target.lower().endswith(f".{to}"):
+        raise UsageError(f"{target} does not end in .{to}", field="out", mend=f"name it {Path(target).stem}.{to}")
+    number = export_table(run, table, target)
+    if as_json:
+        click.echo(json.dumps({"run": source, "table": table, "rows": number, "file": target}))
+        return
+    click.echo(target)
+    click.echo(f"{number} rows", err=True)
 
 
 def _notes(notes: list[str]) -> None:

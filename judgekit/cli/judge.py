@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-__all__ = ["judge", "options_from", "running_options", "show_outcome", "show_plan"]
+__all__ = ["judge", "next_step", "options_from", "running_options", "show_outcome", "show_plan"]
 
 RUNNING: list[Callable[[Any], Any]] = [
     click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
@@ -133,8 +133,17 @@ def judge(
         show_plan(make_plan([records], compiled, specs, folder, options), as_json)
         return 0
     outcome = asyncio.run(run_judges([records], compiled, specs, folder, options, known=known))
-    show_outcome(outcome, as_json)
+    show_outcome(outcome, as_json, then=next_step(records, folder))
     return outcome.exit_code
+
+
+def next_step(records: Any, folder: Path) -> str:
+    """What to type after judging: triage where there are labels to hold judges against, else a comparison or the verdicts themselves."""
+    if any(record.labels for record in records):
+        return f"judgekit triage {folder} --recall 0.9"
+    if len({str(record.meta.get("model")) for record in records}) > 1:
+        return f"judgekit compare {folder}"
+    return f"judgekit data export {folder} --table judgements --to csv (no record has a label, so there is nothing to triage)"
 
 
 def show_plan(plan: Any, as_json: bool) -> None:
@@ -156,7 +165,7 @@ def show_plan(plan: Any, as_json: bool) -> None:
 
 
 def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
-    """What a command left behind: one object, or a table with where the run is and what to type next."""
+    """What a command left behind: one object, or a table with where the run is and what to type next (`then`; "" for nothing)."""
     resume = {
         "budget": "stopped before the call that would have passed the budget; the same command with a larger --max-cost goes on",
         "interrupted": "interrupted; the same command goes on where it stopped",
@@ -185,7 +194,7 @@ def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
         f"\nthis command: {outcome.calls} calls, {outcome.reused} reused, {money(outcome.cost)}; the run so far: {money(outcome.cost_total)}"
     )
     click.echo(f"run: {outcome.run}")
-    if not outcome.stopped and outcome.error is None:
+    if not outcome.stopped and outcome.error is None and then != "":
         retried = [name for name in ("error", "invalid", "skipped") if name in outcome.unscored]
         again = f"the same command tries {' and '.join(retried)} again; " if retried else ""
         click.echo(f"next: {again}{then or f'judgekit triage {outcome.run} --recall 0.9'}")

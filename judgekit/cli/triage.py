@@ -37,6 +37,9 @@ __all__ = ["triage"]
 @click.option("--dataset", multiple=True, help="Run: only this data set.")
 @click.option("--rubric", multiple=True, help="Run: only this rubric.")
 @click.option("--judge", multiple=True, help="Run: only this judge.")
+@click.option(
+    "--panel", type=click.Choice(["mean", "majority"]), help="Run: also all judges (or those of --judge) as one panel."
+)
 @click.option("--metric", multiple=True, help="Run: also this local metric as a score.")
 @click.option("--construct", help="Run: labels of this construct. [the rubric's own]")
 @click.option("--complete-value", multiple=True, help="Run: label value that means complete, such as Entailment.")

@@ -12,6 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from judgekit import paths
 from judgekit.data.cards import Card, SourceFile, card_names, load_card
 from judgekit.errors import DataError
 
@@ -23,11 +24,8 @@ Progress = Callable[[int, int | None], None]
 
 
 def cache_folder() -> Path:
-    """Where fetched data sets are kept: ``$JUDGEKIT_CACHE/data``, else ``judgekit/data`` in the user's cache folder."""
-    place = os.environ.get("JUDGEKIT_CACHE")
-    if place:
-        return Path(place) / "data"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "judgekit" / "data"
+    """Where fetched data sets are kept: ``data`` in the cache folder (`judgekit.paths`)."""
+    return paths.cache_folder() / "data"
 
 
 def sha256_of(path: Path) -> str:

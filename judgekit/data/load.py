@@ -27,8 +27,8 @@ def load_records(
 
     Parameters
     ----------
-    path : the name of a data set that is bundled or fetched (``judgekit data list``), a file (JSONL, JSON list, CSV, TSV, Parquet; ``.gz`` too), a list of dicts or Records, a pandas DataFrame or a
-        Hugging Face Dataset (one split).
+    path : a file (JSONL, JSON list, CSV, TSV, Parquet; ``.gz`` too), else the name of a data set that is bundled or fetched
+        (``judgekit data list``); or a list of dicts or Records, a pandas DataFrame, a Hugging Face Dataset (one split).
     card : a card's name in the library's ``datasets/``, a card file, or a Card: how the source's fields become records.
         Without one, JSON objects and table columns name Record fields themselves.
     dataset : the data set's name; by default the card's, else the file's stem, else ``records``.
@@ -92,8 +92,8 @@ def read_source(
 
 def _by_name(source: Any, card: str | Path | Card | None) -> tuple[Any, str | Path | Card | None]:
     """A data set's name, where no file has it, stands for the example or the fetched file of its card."""
-    if isinstance(source, str) and card is None and not Path(source).is_file():
-        place = locate_name(source)
+    if isinstance(source, str | Path) and card is None and not Path(source).is_file():
+        place = locate_name(str(source))
         if place is not None:
             return place
     return source, card

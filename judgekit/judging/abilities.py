@@ -62,6 +62,16 @@ def abilities_of(litellm: Any, model: str, base: str | None) -> tuple[tuple[str,
             modes.remove("tools")
     unsupported = {}
     if takes is not None:
-        ours = ("temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "n", "logprobs")
+        ours = (
+            "temperature",
+            "top_p",
+            "seed",
+            "stop",
+            "presence_penalty",
+            "frequency_penalty",
+            "n",
+            "logprobs",
+            "top_logprobs",
+        )
         unsupported = {name: f"{provider} does not list it for this model" for name in ours if name not in takes}
     return tuple(modes), unsupported

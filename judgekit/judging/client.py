@@ -396,7 +396,18 @@ def _answer(reply: Any) -> Answer:
         model=model,
         thought=bool(getattr(message, "reasoning_content", None)),
         choices=len(reply.choices),
+        logprobs=_logprobs(getattr(choice, "logprobs", None)),
     )
+
+
+def _logprobs(given: Any) -> list[dict[str, Any]] | None:
+    content = getattr(given, "content", None)
+    if not content:
+        return None
+    return [
+        {"token": one.token, "logprob": one.logprob, "top": {top.token: top.logprob for top in one.top_logprobs or []}}
+        for one in content
+    ]
 
 
 def _arguments(value: Any) -> str:

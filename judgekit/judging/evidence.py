@@ -20,7 +20,7 @@ from judgekit.errors import InputError
 from judgekit.judging.judgement import criterion_row, score_verdict
 from judgekit.judging.types import JudgeSpec
 from judgekit.judging.units import Unit, blank_judgement, criteria_from_record, settle
-from judgekit.metrics.alignment import Support, support
+from judgekit.metrics.alignment import Support, readable, support, what_is_cut
 from judgekit.metrics.models import MINILM, encoder
 from judgekit.metrics.nli_rules import VERSION as RULES
 from judgekit.metrics.nli_rules import judge_pair
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODEL",
+    "TUNED",
     "evidence_judgement",
     "evidence_map",
     "evidence_verdict",
@@ -47,6 +48,7 @@ MODEL: Final = "local/evidence"
 FEATURES: Final = ("alignment",)
 CONFLICT_FACTOR: Final = 0.5  # with a threshold of .5, what the evidence contradicts is never met
 TUNED: Final = "tuned_on_this_row"
+READING: Final = 2  # counts up when the same texts get other verdicts although the map stayed
 
 
 def is_evidence(judge: JudgeSpec) -> bool:
@@ -74,12 +76,12 @@ def signature() -> str:
     numbers = ",".join(f"{name}:{value:+.4g}" for name, value in zip(FEATURES, found["coefficients"], strict=True))
     return (
         f"{MODEL}({numbers},intercept:{found['intercept']:+.4g},threshold:{found['threshold']:g},conflict:*{CONFLICT_FACTOR:g})"
-        f"|map:{found['data']['sha256'][:8]}@{found['date']}|model:{encoder(MINILM).version}|rules:{RULES}"
+        f"|map:{found['data']['sha256'][:8]}@{found['date']}|reading:{READING}|model:{encoder(MINILM).version}|rules:{RULES}"
     )
 
 
 def features(response: str, criteria: Sequence[str], question: str = "") -> list[tuple[Support, float, str] | None]:
-    """(support, conflict 0 or 1, the rule that spoke) of each criterion; None where a side has no words."""
+    """(support, conflict 0 or 1, the rule that spoke) of each criterion; None where there is nothing to compare (see `support`)."""
     rows: list[tuple[Support, float, str] | None] = []
     for text, found in zip(criteria, support(response, criteria, question), strict=True):
         if found is None:
@@ -102,7 +104,7 @@ def probability(row: tuple[Support, float, str]) -> float:
 
 
 def evidence_verdict(record: Record, criterion: Criterion) -> dict[str, Any]:
-    """``{"met": bool, "explanation": str, "probability": float, "flags": [...]}`` for one criterion; see `evidence_verdicts`."""
+    """``{"met": bool | None, "explanation": str, "probability": float | None, "flags": [...]}`` for one criterion; see `evidence_verdicts`."""
     return evidence_verdicts(record, [criterion])[0]
 
 
@@ -111,19 +113,26 @@ def evidence_verdicts(record: Record, criteria: Sequence[Criterion]) -> list[dic
 
     Keys
     ----
-    met : the map's probability is at least its threshold (inclusive).
-    explanation : the quoted evidence sentence, how well it aligns, what is missing, and any conflict.
-    probability : in (0, 1); for a criterion without words None, and `met` is False.
-    flags : ``tuned_on_this_row`` where this very response and criterion made the map: no evidence of anything then.
+    met : the map's probability is at least its threshold (inclusive). None where nothing can be compared: the response has no words
+        that the model can read, or the criterion none of its own. That is no verdict, and the judgement is `skipped`.
+    explanation : the quoted evidence sentence, how well it aligns, what is missing, and any conflict; or why there is no verdict.
+    probability : in (0, 1), or None with `met`.
+    flags : ``tuned_on_this_row`` where this very response and criterion made the map: no evidence of anything then; ``response_cut``
+        past 400 sentences, ``criterion_cut`` past the model's window; ``criterion_unread``,
+        ``response_unread`` where the model's vocabulary lacks some of the one, much of the other.
     """
     response = record.response or ""
     results = []
     texts = [criterion.text for criterion in criteria]
-    for text, row in zip(texts, features(response, texts, record.question_text or ""), strict=True):
+    rows = features(response, texts, record.question_text or "")
+    for criterion, text, row in zip(criteria, texts, rows, strict=True):
         if row is None:
-            results.append(
-                {"met": False, "explanation": "There are no words to compare.", "probability": None, "flags": []}
+            why = (
+                f"criterion {criterion.id} has no words of its own that {MODEL} can look for"
+                if readable(response)
+                else f"the response has no words that {MODEL} can read"
             )
+            results.append({"met": None, "explanation": why, "probability": None, "flags": []})
             continue
         p = probability(row)
         tuned = row_hash(response, text) in _tuned_rows()
@@ -132,7 +141,7 @@ def evidence_verdicts(record: Record, criteria: Sequence[Criterion]) -> list[dic
                 "met": p >= evidence_map()["threshold"],
                 "explanation": _explain(row, p),
                 "probability": p,
-                "flags": [TUNED] if tuned else [],
+                "flags": ([TUNED] if tuned else []) + what_is_cut(response, text),
             }
         )
     return results
@@ -165,6 +174,8 @@ def evidence_judgement(
     written : criteria that the rubric's `write.model` wrote, or why it could not; this judge writes none itself, so without them
         a record that has no criteria of its own is `skipped`.
 
+    One criterion without a verdict leaves the judgement `skipped`, with the reason.
+
     Raises InputError for a rubric that is no checklist, MissingDependency where the embedded model is not installed.
     """
     met, told = _fields(unit.rubric)
@@ -192,6 +203,11 @@ def evidence_judgement(
     row = store.served(key) if store is not None else None
     if row is None:
         verdicts = evidence_verdicts(unit.record, criteria)
+        unknown = list(dict.fromkeys(verdict["explanation"] for verdict in verdicts if verdict["met"] is None))
+        if unknown:
+            return None, blank_judgement(
+                unit, "skipped", "; ".join(unknown), criteria=[criterion_row(criterion) for criterion in criteria]
+            )
         answers = {
             criterion.id: {met: verdict["met"], **({told: verdict["explanation"]} if told else {})}
             for criterion, verdict in zip(criteria, verdicts, strict=True)

@@ -213,6 +213,7 @@ class Exchange:
                 "problem": problem,
                 "finish_reason": answer.finish_reason,
                 "usage": {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost": usage.cost},
+                **({} if answer.logprobs is None else {"logprobs": answer.logprobs}),
             }
         )
         if status != "again":

@@ -15,7 +15,7 @@ from judgekit.errors import BudgetError, InputError
 from judgekit.judging.calls import Caller, Judge, request_for
 from judgekit.judging.checklist import Checklists, bind_writers, writer_specs, writers_of
 from judgekit.judging.client import open_client
-from judgekit.judging.evidence import evidence_judgement, is_evidence
+from judgekit.judging.evidence import TUNED, evidence_judgement, is_evidence
 from judgekit.judging.judgement import combine, rescore, rubric_row
 from judgekit.judging.outcome import Outcome, Wanted, summarise
 from judgekit.judging.progress import Progress
@@ -230,6 +230,7 @@ class _Work:
             self.stop.drain("fault", error)
 
     async def _judge_by_evidence(self, spec: JudgeSpec) -> None:
+        tuned = 0
         try:
             for unit in units(self.sets, self.rubrics, spec, self.options.samples):
                 if self.stop.cause is not None:
@@ -242,9 +243,15 @@ class _Work:
                     if call is not None and not self.store.is_served(call.key):
                         self.store.put_call(call)
                     self._keep(judgement)
+                tuned += TUNED in judgement.flags
                 await asyncio.sleep(0)
         except Exception as error:
             self.stop.drain("fault", error)
+        if tuned:
+            self.progress.note(
+                f"{spec.model}: {tuned} judgements rest on pairs of answer and criterion that its map was fitted on; they say "
+                "nothing about how it does on new ones"
+            )
 
     def _keep(self, judgement: Judgement) -> None:
         old = self.store.judgement(

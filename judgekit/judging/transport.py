@@ -48,6 +48,9 @@ class Answer:
     model: str | None = None  # what the provider says answered
     thought: bool = False  # it reasoned, in a place of its own
     choices: int = 1
+    logprobs: list[dict[str, Any]] | None = (
+        None  # {"token", "logprob", "top": {token: logprob}} where asked for and given
+    )
 
 
 class Transport(Protocol):

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgekit.errors import InputError, MissingDependency
+from judgekit.paths import cache_folder
 
 __all__ = ["KNOWN", "Weights", "cache_folder", "ensure", "fetch", "is_here", "known", "weights_path"]
 
@@ -67,19 +68,6 @@ def known(name: str) -> Weights:
     if name not in KNOWN:
         raise InputError(f"there is no local model {name!r}", field="model", mend=f"known: {', '.join(sorted(KNOWN))}")
     return KNOWN[name]
-
-
-def cache_folder() -> Path:
-    """Where weights are kept; made when something is put there."""
-    if chosen := os.environ.get("JUDGEKIT_CACHE"):
-        return Path(chosen).expanduser()
-    if chosen := os.environ.get("XDG_CACHE_HOME"):
-        return Path(chosen).expanduser() / "judgekit"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "judgekit"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "judgekit" / "cache"
-    return Path.home() / ".cache" / "judgekit"
 
 
 def weights_path(weights: Weights) -> Path:

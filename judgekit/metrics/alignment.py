@@ -9,14 +9,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from judgekit.metrics.factual_consistency import windows
-from judgekit.metrics.models import MINILM, Encoder, encoder
+from judgekit.metrics.models import MINILM, Encoder, encoder, on_device_change
 from judgekit.metrics.nli_rules import FUNCTION_WORDS, content_words, stem
 from judgekit.metrics.text import tokens
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Support", "support"]
+__all__ = ["Support", "readable", "support", "what_is_cut"]
 
 LEAST_SIMILARITY: Final = (
     0.05  # a word without any counterpart counts this much, so that a geometric mean stays defined
@@ -24,6 +24,7 @@ LEAST_SIMILARITY: Final = (
 FUNCTION_WEIGHT: Final = 0.05
 QUESTION_FACTOR: Final = 0.3  # words that the question already holds say little about what the answer adds
 MOST_SENTENCES: Final = 400
+MUCH_UNREAD: Final = 0.2
 # How criteria speak about answers; these words are no content of the claim.
 _ABOUT: Final = frozenset(
     [
@@ -143,11 +144,33 @@ class _Texts:
 
 @lru_cache(maxsize=1)
 def _texts() -> _Texts:
+    on_device_change(_texts.cache_clear)
     return _Texts(encoder(MINILM))
 
 
+def what_is_cut(response: str, claim: str) -> list[str]:
+    """Flags for what `support` does not read.
+
+    ``response_cut`` past 400 sentences; ``criterion_cut`` past the model's window; ``criterion_unread`` where the model's vocabulary lacks a
+    piece of the claim, ``response_unread`` where it lacks a fifth or more of the response's.
+    """
+    flags = ["response_cut"] if len(windows(response)) > MOST_SENTENCES else []
+    reader = encoder(MINILM)
+    (lost, _), (missing, pieces) = reader.unknown([claim, response])
+    flags += ["criterion_cut"] if reader.lengths([claim])[0] > reader.limit else []
+    flags += ["criterion_unread"] if lost else []
+    return flags + (["response_unread"] if missing and missing >= MUCH_UNREAD * pieces else [])
+
+
+def readable(text: str) -> bool:
+    """Whether a text has a word that the model can read."""
+    return any(len(vectors) for _, vectors in _texts().sentences(text))
+
+
 def support(response: str, claims: Sequence[str], question: str = "") -> list[Support | None]:
-    """How well `response` supports each claim; None for a claim or a response without words.
+    """How well `response` supports each claim; None for a response without words, or a claim without words of its own.
+
+    Function words and words about answers ("mentions", "response") are none of a claim's own: any text holds them.
 
     Parameters
     ----------
@@ -163,7 +186,7 @@ def support(response: str, claims: Sequence[str], question: str = "") -> list[Su
     read = encoder(MINILM).token_vectors(list(claims)) if claims else []
     for claim, (spans, vectors) in zip(claims, read, strict=True):
         forms, rows = _words(claim, spans, vectors)
-        if not forms or not found:
+        if not found or all(form in FUNCTION_WORDS or form in _ABOUT for form in forms):
             results.append(None)
             continue
         base = np.array([_weight(form) for form in forms])

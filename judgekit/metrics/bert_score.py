@@ -47,7 +47,9 @@ class BertScore(Metric):
 
     def measure(self, records: Sequence[Record]) -> list[Measurement]:
         self.versions()
-        from judgekit.metrics.models import device
+        from judgekit.metrics.models import device, quiet
+
+        quiet()
 
         reasons = [missing_side(record) or wordless(record) for record in records]
         usable = [record for record, reason in zip(records, reasons, strict=True) if reason is None]
@@ -55,7 +57,13 @@ class BertScore(Metric):
         if usable:
             from bert_score import BERTScorer
 
-            scorer = BERTScorer(model_type=self.model, num_layers=self.layer or None, device=device())
+            try:
+                scorer = BERTScorer(model_type=self.model, num_layers=self.layer or None, device=device())
+            except (OSError, ValueError, KeyError) as error:
+                raise MissingDependency(
+                    f"bert_score cannot load {self.model} ({type(error).__name__})",
+                    mend="bert_score(model=FOLDER,layer=N) with a downloaded model; N is needed where the package does not know the name",
+                ) from None
             _, _, found = scorer.score(
                 [encodable(record.response or "") for record in usable],
                 [encodable(record.reference or "") for record in usable],

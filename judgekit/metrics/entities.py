@@ -106,8 +106,8 @@ def matches(one: Entity, two: Entity, match: str = "substring", *, aware: bool =
         return True
     if match == "words" or short not in long:
         return False
-    different = one.concepts and two.concepts and not set(one.concepts) & set(two.concepts)
-    return not (different and " " not in short and " " not in long)
+    # Known as different things, a word inside another word is chance: "art" in "heart attack".
+    return not (one.concepts and two.concepts and not set(one.concepts) & set(two.concepts))
 
 
 _GENERIC: Final = frozenset(

@@ -28,6 +28,7 @@ from typing import Any, Final
 from judgekit.errors import MissingDependency
 from judgekit.metrics.gazetteer_words import CASED, COMMON, EXTRA
 from judgekit.metrics.text import Token, tokens, words
+from judgekit.paths import cache_folder
 
 __all__ = ["LAYOUT", "Gazetteer", "cache_folder", "load_gazetteer"]
 
@@ -39,14 +40,6 @@ SOURCES: Final = {
 }
 _GAP: Final = re.compile(r"[ \t\xa0]*[-–/’'*+]?[ \t\xa0]*")
 _PLURALS: Final = (("ies", "y"), ("es", "e"), ("es", ""), ("s", ""))
-
-
-def cache_folder() -> Path:
-    """Where built files are kept: $JUDGEKIT_CACHE, else judgekit/ in the user's cache folder."""
-    place = os.environ.get("JUDGEKIT_CACHE")
-    if place:
-        return Path(place)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "judgekit"
 
 
 class Gazetteer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,18 @@ from judgekit.metrics.text import encodable
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["DEVICES", "MINILM", "Classifier", "Encoder", "classifier", "device", "encoder", "use_device"]
+__all__ = [
+    "DEVICES",
+    "MINILM",
+    "Classifier",
+    "Encoder",
+    "classifier",
+    "device",
+    "encoder",
+    "on_device_change",
+    "quiet",
+    "use_device",
+]
 
 DEVICES: Final = ("auto", "cpu", "cuda", "mps")
 MINILM: Final = "all-MiniLM-L6-v2"
@@ -30,6 +41,12 @@ MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fa
 TOKENS_A_BATCH: Final = {"cpu": 4096, "mps": 16384, "cuda": 65536}
 
 _wanted = "auto"
+_forget: list[Callable[[], None]] = []
+
+
+def on_device_change(forget: Callable[[], None]) -> None:
+    """`forget` is called when another device is chosen: whatever holds a model or its results must drop it."""
+    _forget.append(forget)
 
 
 def use_device(name: str) -> None:
@@ -45,6 +62,8 @@ def use_device(name: str) -> None:
     if name != _wanted:
         encoder.cache_clear()
         classifier.cache_clear()
+        for forget in _forget:
+            forget()
     _wanted = name
 
 
@@ -130,6 +149,17 @@ class Encoder:
     def _ids(self, texts: Sequence[str], **more: Any) -> Any:
         return self._tokenizer([encodable(text) for text in texts], truncation=False, verbose=False, **more)
 
+    def unknown(self, texts: Sequence[str]) -> list[tuple[int, int]]:
+        """(pieces that the model's vocabulary does not hold, all pieces) of each text.
+
+        Where the two are equal the model reads nothing: any two such texts look the same to it.
+        """
+        if not texts:
+            return []
+        unknown = self._tokenizer.unk_token_id
+        found = self._ids(texts, add_special_tokens=False)["input_ids"]
+        return [(0 if unknown is None else ids.count(unknown), len(ids)) for ids in found]
+
     def chunks(self, text: str) -> list[tuple[str, int]]:
         """The text in pieces that the model can read whole, each with its tokens; a piece ends between words where it can."""
         text = encodable(text)
@@ -168,9 +198,9 @@ class Encoder:
         return np.stack([place[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
     def token_vectors(self, texts: Sequence[str]) -> list[tuple[list[tuple[int, int]], np.ndarray]]:
-        """For each text the character spans of its tokens (special ones left out) and their unit vectors, shape (tokens, dimension).
+        """For each text the character spans of its tokens and their unit vectors, shape (tokens, dimension).
 
-        A text longer than `limit` is cut.
+        Special tokens are left out, and so are pieces that the vocabulary does not hold: they all look alike. A text longer than `limit` is cut.
         """
         import numpy as np
 
@@ -185,14 +215,19 @@ class Encoder:
             )  # fmt: skip
             offsets = encoded.pop("offset_mapping").tolist()
             special = encoded.pop("special_tokens_mask").tolist()
+            unknown = (
+                (encoded["input_ids"] == self._tokenizer.unk_token_id).tolist()
+                if self._tokenizer.unk_token_id is not None
+                else special
+            )
             with torch.inference_mode():
                 found = self._model({key: value.to(self._model.device) for key, value in encoded.items()})[
                     "token_embeddings"
                 ].float()
                 found = torch.nn.functional.normalize(found, dim=-1).cpu().numpy()
             rows = []
-            for spans, skip, vectors in zip(offsets, special, found, strict=True):
-                keep = [i for i, flag in enumerate(skip) if not flag]
+            for spans, skip, lost, vectors in zip(offsets, special, unknown, found, strict=True):
+                keep = [i for i, flag in enumerate(skip) if not flag and not lost[i]]
                 rows.append(([tuple(spans[i]) for i in keep], vectors[keep].astype(np.float32)))
             return rows
 
@@ -231,7 +266,7 @@ def encoder(name: str = MINILM) -> Encoder:
     import sentence_transformers
     from sentence_transformers import SentenceTransformer
 
-    _quiet()
+    quiet()
     try:
         model = SentenceTransformer(
             place,
@@ -275,7 +310,8 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
 
 
-def _quiet() -> None:
+def quiet() -> None:
+    """No progress bars and no advice from transformers: stdout and stderr are ours."""
     import transformers
 
     logging: Any = transformers.logging
@@ -374,7 +410,7 @@ def classifier(name: str, labels: str = "") -> Classifier:
     import transformers
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-    _quiet()
+    quiet()
     local = Path(name).is_dir()
     sha = _weights(Path(name)) if local else ""
     safe = {"trust_remote_code": False, "local_files_only": local}

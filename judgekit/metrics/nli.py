@@ -79,7 +79,12 @@ def load_nli(name: str, labels: str = "") -> Nli:
 
     Raises MissingDependency or InputError as `models.classifier` does.
     """
-    return _Rules() if name == BASELINE else _Checkpoint(name, labels)
+    if name == BASELINE:
+        return _Rules()
+    from judgekit.metrics.models import on_device_change
+
+    on_device_change(load_nli.cache_clear)
+    return _Checkpoint(name, labels)
 
 
 def vacuous(entail: float, contradict: float) -> str | None:

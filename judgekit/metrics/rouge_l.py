@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,6 +15,7 @@ from judgekit.records import Record
 
 __all__ = ["METRIC", "RougeL"]
 
+_READ = re.compile("[a-z0-9]")
 MOST_WORDS = 5000  # the longest common subsequence takes time in the product of both lengths
 
 
@@ -25,7 +27,7 @@ class RougeL(Metric):
     -------
     stemmer : Porter's stemmer first (``yes`` or ``no``).
 
-    None where a side is missing, the reference has no words, or a side has more than 5,000 words (time and memory grow with the
+    None where a side is missing, the reference has no words, or none in the letters a to z and digits (the package reads no others), or a side has more than 5,000 words (time and memory grow with the
     product of the lengths). A response without words: 0.
     """
 
@@ -58,6 +60,10 @@ class RougeL(Metric):
                 lengths = [len(words(text or "")) for text in (record.reference, record.response)]
                 if not lengths[0]:
                     missing = Measurement(None, "the reference has no words")
+                elif not _READ.search((record.reference or "").lower()):
+                    missing = Measurement(
+                        None, "the reference has no word in the letters a to z, and ROUGE-L reads no others"
+                    )
                 elif max(lengths) > MOST_WORDS:
                     missing = Measurement(None, f"a side has {max(lengths)} words, and ROUGE-L stops at {MOST_WORDS}")
             if missing is not None:

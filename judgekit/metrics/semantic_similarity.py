@@ -41,7 +41,8 @@ def embedded(texts: Sequence[str], model: str, long: str) -> list[tuple[np.ndarr
             at += len(parts)
         return results
 
-    return _SEEN.get([(model, long, text) for text in texts], compute)
+    which = encoder(model).version  # another device or precision is another number
+    return _SEEN.get([(which, long, text) for text in texts], compute)
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ class SemanticSimilarity(Metric):
     long : what happens to a text longer than the model's window (256 tokens for the default): ``chunk`` reads it in windows
         and takes the mean of their vectors weighted by tokens; ``truncate`` cuts it, as the paper's code did, and flags it.
 
-    `details` holds the tokens of both sides, and `truncated` under ``long=truncate``. None where a side is missing or has no words.
+    `details` holds the tokens of both sides (and `unread_reference`, `unread_response` where the model's vocabulary lacks some), and `truncated` under
+    ``long=truncate``. None where a side is missing, has no words, or has none that the model's vocabulary holds: to the model all such
+    texts are the same.
     """
 
     model: str = MINILM
@@ -71,14 +74,33 @@ class SemanticSimilarity(Metric):
     def measure(self, records: Sequence[Record]) -> list[Measurement]:
         reasons = [missing_side(record) or wordless(record) for record in records]
         usable = [record for record, reason in zip(records, reasons, strict=True) if reason is None]
-        vectors = iter(
-            embedded(
-                [side or "" for record in usable for side in (record.reference, record.response)], self.model, self.long
-            )
-        )
-        return [reason or self._one(next(vectors), next(vectors)) for reason in reasons]
+        texts = [side or "" for record in usable for side in (record.reference, record.response)]
+        distinct = list(dict.fromkeys(texts))
+        lost = dict(zip(distinct, encoder(self.model).unknown(distinct), strict=True))
+        vectors = dict(zip(texts, embedded(texts, self.model, self.long), strict=True))
+        return [
+            reason
+            or self._one(*((vectors[text], lost[text]) for text in (record.reference or "", record.response or "")))
+            for record, reason in zip(records, reasons, strict=True)
+        ]
 
-    def _one(self, reference: tuple[np.ndarray, int, int], response: tuple[np.ndarray, int, int]) -> Measurement:
+    def _one(
+        self,
+        one: tuple[tuple[np.ndarray, int, int], tuple[int, int]],
+        two: tuple[tuple[np.ndarray, int, int], tuple[int, int]],
+    ) -> Measurement:
+        (reference, (lost_reference, all_reference)), (response, (lost_response, all_response)) = one, two
+        unread = (
+            {"unread_reference": lost_reference, "unread_response": lost_response}
+            if lost_reference or lost_response
+            else {}
+        )
+        for side, lost, pieces in (
+            ("reference", lost_reference, all_reference),
+            ("response", lost_response, all_response),
+        ):
+            if lost == pieces:
+                return Measurement(None, f"the model's vocabulary holds no word of the {side}", unread)
         value = min(1.0, max(-1.0, float(reference[0] @ response[0])))
         details: dict[str, Any] = {"tokens_reference": reference[1], "tokens_response": response[1]}
         if self.long == "chunk":
@@ -87,6 +109,7 @@ class SemanticSimilarity(Metric):
             limit = encoder(self.model).limit - 2
             details["truncated"] = max(reference[1], response[1]) > limit
             details["limit"] = limit
+        details |= unread
         return Measurement(value, None, details)
 
 

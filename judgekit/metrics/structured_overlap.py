@@ -19,6 +19,7 @@ _LINE: Final = re.compile(r"^[ \t]*(?:[-*+•‣▪◦·–—]|\(?\d{1,2}[.)]|\
 _INLINE: Final = re.compile(r"(?:(?<=\s)|^)\(?(\d{1,2})[.)]\s+(?=[^\W\d_])")
 # A comma or semicolon parts; between digits it does not ("1,000 mg"), nor before a year ("May 3, 2024").
 _PART: Final = re.compile(r"(?<!\d),(?=\s)|(?<=\d),(?=\s+(?!\d{4}\b))|;(?=\s|$)")
+_ITEM_END: Final = re.compile(r"\n|\. ")
 _CONJUNCTION: Final = re.compile(r"^(?:and/or|and|or|as well as|plus)\s+", re.IGNORECASE)
 _LAST: Final = re.compile(r"\s+(?:and/or|and|or|as well as)\s+", re.IGNORECASE)
 # What stands before the first item: up to the last of these words. "of" only where it opens a list: "shortness of breath" is an item.
@@ -136,28 +137,23 @@ def list_items(text: str) -> list[str]:
     and more, of at most six words each. Decimals, doses ("1,000 mg") and dates ("May 3, 2024") stay whole.
     """
     items: list[str] = []
-    covered: list[tuple[int, int]] = []
+    covered = bytearray(len(text) + 1)  # 1 where a character belongs to a list that was read already
     for match in _LINE.finditer(text):
         items.append(_clean(match.group(1)))
-        covered.append(match.span())
-    marks, expected = [], 1
+        covered[match.start() : match.end()] = b"\x01" * (match.end() - match.start())
+    marks: list[re.Match[str]] = []
     for match in _INLINE.finditer(text):
-        inside = any(start <= match.start() < end for start, end in covered)
-        if not inside and int(match.group(1)) == expected:
+        if not covered[match.start()] and int(match.group(1)) == len(marks) + 1:
             marks.append(match)
-            expected += 1
     if len(marks) >= 2:
-        for at, mark in enumerate(marks):
-            stop = marks[at + 1].start() if at + 1 < len(marks) else len(text)
-            stop = min(
-                stop,
-                *(place for place in (text.find("\n", mark.end()), text.find(". ", mark.end())) if place > 0),
-                stop,
-            )
+        ends = [mark.start() for mark in marks[1:]] + [len(text)]
+        for mark, end in zip(marks, ends, strict=True):
+            found = _ITEM_END.search(text, mark.end(), end)
+            stop = found.start() if found else end
             items.append(_clean(text[mark.end() : stop].strip(" ,;.\n")))
-        covered.append((marks[0].start(), stop))
+            covered[mark.start() : stop] = b"\x01" * (stop - mark.start())
     for start, end in sentences(text):
-        if not any(begin <= start < stop for begin, stop in covered):
+        if not covered[start]:
             items.extend(normalise(part) for part in _enumerated(text[start:end]))
     return list(dict.fromkeys(item for item in items if item))
 

@@ -47,13 +47,22 @@ class Dot:
 
 def unit_square(
     name: str, title: str, says: str, lines: Sequence[Line], guides: Sequence[Line], x_label: str, y_label: str,
-    target: float | None = None,
+    target: float | None = None, kind: str = "",
 ) -> Markup:  # fmt: skip
-    """Curves in [0, 1] x [0, 1], axes in percent, with a legend below; each curve's mark has the id ``NAME-mark-INDEX``."""
+    """Curves in [0, 1] x [0, 1], axes in percent, with a legend below.
+
+    A mark carries ``data-kind`` (`kind`) and ``data-mark`` (its line's index), a line ``data-row``, the target ``data-target``.
+    """
     rows = [wrap(line.name, 52, 2) for line in lines]
     height = TOP + SIDE + 52 + sum(8 + 15 * len(row) for row in rows)
     svg = Svg(LEFT + SIDE + 18, height, title, says, name=name)
-    x, y = (lambda v: LEFT + SIDE * v), (lambda v: TOP + SIDE * (1 - v))
+
+    def x(v: float) -> float:
+        return LEFT + SIDE * v
+
+    def y(v: float) -> float:
+        return TOP + SIDE * (1 - v)
+
     for step in range(0, 101, 20):
         svg.line(x(step / 100), y(0), x(step / 100), y(1), "grid")
         svg.line(x(0), y(step / 100), x(1), y(step / 100), "grid")
@@ -66,12 +75,18 @@ def unit_square(
         if guide.mark is not None:
             svg.text(x(guide.mark[0]), y(guide.mark[1]), guide.name, "hint")
     if target is not None:
-        svg.path([(x(target), y(0)), (x(target), y(1))], "target", id=f"{name}-target")
+        svg.path([(x(target), y(0)), (x(target), y(1))], "target", data_target=fmt(target))
     for line in lines:
-        svg.path([(x(a), y(b)) for a, b in line.points], f"curve c{line.index % SERIES}", data_row=line.index)
+        svg.path(
+            [(x(a), y(b)) for a, b in line.points],
+            f"curve c{line.index % SERIES}",
+            data_row=line.index if kind else None,
+        )
+        for a, b in line.points if not kind else ():
+            svg.mark(x(a), y(b), line.index, size=4)
     for line in lines:
         if line.mark is not None:
-            svg.mark(x(line.mark[0]), y(line.mark[1]), line.index, size=5.5, ident=f"{name}-mark-{line.index}")
+            svg.mark(x(line.mark[0]), y(line.mark[1]), line.index, size=5.5, data_kind=kind, data_mark=line.index)
     at = y(0) + 58
     for line, words in zip(lines, rows, strict=True):
         svg.path([(x(0), at - 4), (x(0) + 30, at - 4)], f"curve c{line.index % SERIES}")
@@ -107,7 +122,15 @@ def bars(
             x = middle + (group - len(groups) / 2) * thick
             tall = high * value / top
             cls = classes[group] if classes else f"c{group % SERIES}"
-            svg.add("rect", tip=row.tips[group], x=x + 1, y=base - tall, width=max(1.0, thick - 2), height=tall, cls=f"bar {cls}")
+            svg.add(
+                "rect",
+                tip=row.tips[group],
+                x=x + 1,
+                y=base - tall,
+                width=max(1.0, thick - 2),
+                height=tall,
+                cls=f"bar {cls}",
+            )
             if thick >= 13 or value:
                 svg.text(x + thick / 2, base - tall - 4, f"{value:g}", "count", "middle")
         for line, word in enumerate(words[place]):
@@ -146,7 +169,16 @@ def heat(
             found = value(row, column)
             x, y = label + cell * column, head + deep * row
             if found is None:
-                svg.add("rect", tip=tip(row, column), x=x + 1, y=y + 1, width=cell - 2, height=deep - 2, cls="heat none", rx=3)
+                svg.add(
+                    "rect",
+                    tip=tip(row, column),
+                    x=x + 1,
+                    y=y + 1,
+                    width=cell - 2,
+                    height=deep - 2,
+                    cls="heat none",
+                    rx=3,
+                )
             else:
                 side = "minus" if diverging and found < 0 else "plus"
                 depth = round(min(1.0, abs(found)), 3)
@@ -159,13 +191,16 @@ def heat(
 
 
 def dots(
-    name: str, title: str, says: str, rows: Sequence[Dot], x_label: str, low: float = 0.0, high: float = 1.0, *, label: float = 190.0,
+    name: str, title: str, says: str, rows: Sequence[Dot], x_label: str, low: float = 0.0, high: float = 1.0, *, label: float = 190.0, wide: float = 230.0,
     guide: float | None = None, digits: int = 2,
 ) -> Markup:  # fmt: skip
     """Points with intervals on one axis, a line a row; the numbers stand beside them."""
-    wide, deep = 230.0, 38.0
+    deep = 38.0
     svg = Svg(label + wide + 118, TOP + deep * len(rows) + 44, title, says, name=name)
-    x = lambda v: label + wide * (min(max(v, low), high) - low) / (high - low)  # noqa: E731
+
+    def x(v: float) -> float:
+        return label + wide * (min(max(v, low), high) - low) / (high - low)
+
     base = TOP + deep * len(rows)
     for step in range(6):
         at = low + (high - low) * step / 5

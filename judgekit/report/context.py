@@ -2,20 +2,57 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import JudgekitError
+from judgekit.runs.reader import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from judgekit.analysis.triage import Triage
     from judgekit.analysis.triage_row import Row
-    from judgekit.runs.reader import Run
 
-__all__ = ["Context"]
+__all__ = ["Context", "Snapshot", "rows_of"]
+
+
+class Snapshot(Run):
+    """A run whose tables are read once, so that all panels speak of the same state, also while the run is written."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.path)
+        self._kept: dict[str, pd.DataFrame] = {}
+
+    def _frame(self, table: str) -> pd.DataFrame:
+        if table not in self._kept:
+            self._kept[table] = super()._frame(table)
+        return self._kept[table]
+
+    @property
+    def records(self) -> pd.DataFrame:
+        if "records" not in self._kept:
+            self._kept["records"] = super().records
+        return self._kept["records"]
+
+    def studies(self, name: str, start: str) -> list[dict[str, Any]]:
+        """What a study committed under kinds that begin with `start`, by kind."""
+        rows = self._rows("SELECT kind, payload FROM studies WHERE name = ? ORDER BY kind", (name,))
+        return [json.loads(payload) for kind, payload in rows if str(kind).startswith(start)]
+
+    def latest(self) -> pd.DataFrame:
+        """Judgements of each rubric's wording in use."""
+        if "latest" not in self._kept:
+            self._kept["latest"] = super().latest()
+        return self._kept["latest"]
+
+
+def rows_of(frame: pd.DataFrame) -> Iterator[Any]:
+    """A frame's rows as named tuples; their cells are what the run holds, of any type."""
+    return iter(frame.itertuples(index=False))
 
 
 @dataclass(frozen=True)
@@ -25,7 +62,7 @@ class Context:
     `reasons` is another run that holds the pairs of `judgekit reasons`, or None: then this run is looked at.
     """
 
-    run: Run
+    run: Snapshot
     recall: str = "0.9"
     title: str | None = None
     reasons: Run | None = None
@@ -50,6 +87,10 @@ class Context:
     @cached_property
     def measurements(self) -> pd.DataFrame:
         return self.run.measurements
+
+    def studies(self, name: str, start: str) -> list[dict[str, Any]]:
+        """States of a study whose kind begins with `start`."""
+        return self.run.studies(name, start)
 
     @cached_property
     def _triage(self) -> Triage | str:
@@ -85,6 +126,13 @@ class Context:
     def signature(self) -> str:
         return "" if self.triage is None else self.triage.signature
 
+    def rule(self, row: Row) -> str | None:
+        """When an answer is read, such as ``≤ 3``; None without a threshold."""
+        if row.point.threshold is None:
+            return None
+        sign = "≥" if row.values["flag_if"].startswith("score >=") else "≤"
+        return f"{sign}\u00a0{row.point.threshold:g}"
+
     def no_curve(self) -> str:
         """Why no row has a curve, in one line."""
         if self.problem is not None:
@@ -104,15 +152,3 @@ class Context:
             and (part in ("rubric", "judge") or len({getattr(other.cell, part) for other in self.rows}) > 1)
         ]
         return " · ".join(shown) or row.name
-
-    def raters(self) -> dict[str, Any]:
-        """Names of raters and joins by construct."""
-        from judgekit.data.labels import is_join
-
-        found: dict[str, Any] = {}
-        for row in self.labels.itertuples(index=False):
-            kind = found.setdefault(str(row.construct), {"raters": {}, "joins": {}})
-            name = "not named" if row.rater is None else str(row.rater)
-            side = "joins" if row.rater is not None and is_join(row) else "raters"
-            kind[side][name] = kind[side].get(name, 0) + 1
-        return found

@@ -14,9 +14,26 @@ from markupsafe import Markup
 
 from judgekit.data.cells import safe_cell
 
-__all__ = ["Block", "Figure", "Grid", "LeftOut", "Notes", "Panel", "Says", "Widget", "number", "percent", "share"]
+__all__ = [
+    "MOST_FIGURES",
+    "Block",
+    "Figure",
+    "Grid",
+    "LeftOut",
+    "Notes",
+    "Panel",
+    "Says",
+    "Widget",
+    "gathered",
+    "grid_of",
+    "number",
+    "percent",
+    "pvalue",
+    "share",
+]
 
 NONE = "–"
+MOST_FIGURES = 12  # of one kind in a panel; the tables have every row
 
 
 def number(value: Any, digits: int = 2) -> str:
@@ -49,11 +66,16 @@ def percent(value: float | None, digits: int = 1) -> str:
     return NONE if value is None or not math.isfinite(value) else f"{100 * value:.{digits}f} %"
 
 
+def pvalue(value: float | None) -> str:
+    """Four decimals; below that ``< .0001``, since a p value is never 0."""
+    return NONE if value is None else "< .0001" if value < 1e-4 else f"{value:.4f}"
+
+
 @dataclass(frozen=True)
 class Grid:
     """A table: `rows` hold what is downloaded (numbers, text, None), `shown` the same cells as people read them.
 
-    `most` rows are printed on the page; the download always has all. `heads` counts leading columns that name a row.
+    `folded` tables open at a click. `titles` head the shown cells where these are other columns than the downloaded ones. `most` rows are printed on the page; the download always has all. `heads` counts leading columns that name a row.
     """
 
     name: str
@@ -65,6 +87,8 @@ class Grid:
     signature: str | None = None
     most: int = 200
     heads: int = 1
+    titles: Sequence[str] | None = None
+    folded: bool = False
 
     @property
     def printed(self) -> list[list[str]]:
@@ -73,7 +97,10 @@ class Grid:
 
     @property
     def numeric(self) -> list[bool]:
-        """Which columns hold numbers only, and are set to the right."""
+        """Which printed columns hold numbers only, and are set to the right."""
+        if self.titles is not None:
+            cells = self.printed
+            return [bool(cells) and all(_figures(row[i]) for row in cells) for i in range(len(self.titles))]
         return [
             bool(self.rows)
             and all(isinstance(row[i], int | float) or row[i] is None for row in self.rows)
@@ -156,6 +183,10 @@ class LeftOut:
     reason: str
 
 
+def _figures(text: str) -> bool:
+    return text in (NONE, "-") or text.lstrip("+-<$[ .")[:1].isdigit()
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return NONE
@@ -176,3 +207,37 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else ("" if math.isnan(value) else str(value))
     return value if isinstance(value, int) else safe_cell(str(value))
+
+
+def gathered(said: Sequence[tuple[str, str]], everyone: int) -> list[str]:
+    """Remarks of (who, words): each once, with those it concerns, or nobody's name when it concerns all `everyone`."""
+    found: dict[str, list[str]] = {}
+    for who, words in said:
+        found.setdefault(words, [])
+        if who not in found[words]:
+            found[words].append(who)
+    return [words if len(who) == everyone else f"{words} ({'; '.join(who)})" for words, who in found.items()]
+
+
+def grid_of(table: Any, signature: str | None = None, name: str | None = None, folded: bool = False) -> Grid:
+    """A table of `analysis` (rows as objects, columns that show them); the download holds every key of the rows."""
+    from judgekit.analysis.result import plain
+
+    shown = [
+        column for column in table.columns if not column.optional or any(column.cell(row) != "-" for row in table.rows)
+    ]
+    keys = list(dict.fromkeys(key for row in table.rows for key in row))
+    reasons = list(dict.fromkeys(str(row["reason"]) for row in table.rows if row.get("reason")))
+    return Grid(
+        name or table.name, table.title, keys,
+        [[_text(plain(row.get(key))) for key in keys] for row in table.rows],
+        [[column.cell(row) for column in shown] for row in table.rows],
+        notes=[*table.notes, *(f"A dash: {reason}." for reason in reasons[:6])], signature=signature,
+        titles=[column.title if column.title is not None else column.key for column in shown], folded=folded,
+    )  # fmt: skip
+
+
+def _text(value: Any) -> Any:
+    import json
+
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from markupsafe import Markup, escape
 
 __all__ = ["SERIES", "Svg", "fmt", "wrap"]
 
+_BREAK = re.compile(r"(?<=[-/_.:])")  # where a name that is too long may be cut
 SERIES = 8  # classes c0 .. c7; a dash pattern and a marker go with each, so that colour never stands alone
 
 
@@ -19,12 +21,15 @@ def fmt(value: float) -> str:
 
 def wrap(text: str, width: int, lines: int = 2) -> list[str]:
     """`text` in at most `lines` lines of about `width` characters; the rest is an ellipsis."""
-    words, out = text.split(), [""]
-    for word in words or [""]:
-        if len(out[-1]) + len(word) + 1 > width and out[-1]:
-            out.append(word)
-        else:
-            out[-1] = f"{out[-1]} {word}".strip()
+    out = [""]
+    for word in text.split():
+        bits = [word] if len(word) <= width else _BREAK.split(word)
+        for place, bit in enumerate(bits):
+            gap = " " if place == 0 and out[-1] else ""
+            if len(out[-1]) + len(bit) + len(gap) > width and out[-1]:
+                out.append(bit)
+            else:
+                out[-1] += gap + bit
     out = [line if len(line) <= width else line[: width - 1] + "…" for line in out]
     if len(out) > lines:
         out = [*out[: lines - 1], out[lines - 1][: width - 1] + "…"]
@@ -54,9 +59,7 @@ class Svg:
         """Append an element; `cls` is its class, ``_`` in a name becomes ``-``, None leaves an attribute out."""
         inner = Markup("") if tip is None else Markup("<title>{}</title>").format(tip)
         inner += escape("" if text is None else text)
-        self._parts.append(
-            Markup("<{0}{1}>{2}</{0}>").format(Markup(tag), self._attributes(attributes), inner)
-        )
+        self._parts.append(Markup("<{0}{1}>{2}</{0}>").format(Markup(tag), self._attributes(attributes), inner))
 
     def open(self, tag: str, **attributes: Any) -> None:
         self._parts.append(Markup("<{}{}>").format(Markup(tag), self._attributes(attributes)))
@@ -70,9 +73,16 @@ class Svg:
     def text(self, x: float, y: float, text: str, cls: str = "", anchor: str = "start", **more: Any) -> None:
         self.add("text", text, x=x, y=y, cls=f"t {cls}".strip(), text_anchor=anchor, **more)
 
-    def mark(self, x: float, y: float, index: int, *, size: float = 5, tip: str | None = None, ident: str | None = None) -> None:
+    def mark(self, x: float, y: float, index: int, *, size: float = 5, tip: str | None = None, **more: Any) -> None:
         """The marker of a series at a point."""
-        self.add("path", d=marker(index, size), cls=f"mark c{index % SERIES}", transform=f"translate({fmt(x)} {fmt(y)})", tip=tip, id=ident)
+        self.add(
+            "path",
+            d=marker(index, size),
+            cls=f"mark c{index % SERIES}",
+            transform=f"translate({fmt(x)} {fmt(y)})",
+            tip=tip,
+            **more,
+        )
 
     def path(self, points: list[tuple[float, float]], cls: str, **more: Any) -> None:
         d = "M" + "L".join(f"{fmt(x)} {fmt(y)}" for x, y in points)

@@ -16,14 +16,13 @@ from markupsafe import Markup
 
 from judgekit import __version__
 from judgekit.errors import InputError
-from judgekit.report.context import Context
+from judgekit.report.context import Context, Snapshot
 from judgekit.report.model import LeftOut, Panel
 from judgekit.runs.reader import Run, open_run
 
-__all__ = ["Section", "render_page", "sections", "write_report", "write_text"]
+__all__ = ["Report", "Section", "make_context", "make_report", "render_page", "sections", "write_report"]
 
 HERE = Path(__file__).parent
-KINDS = ("Figure", "Grid", "Says", "Notes", "Widget")
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,16 @@ class Section:
     title: str
     order: float
     panel: Panel | LeftOut
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written: the page, the names of its panels, the titles of those left out with the reason, and pictures."""
+
+    page: Path
+    panels: list[str]
+    left_out: list[tuple[str, str]]
+    figures: list[Path]
 
 
 def write_report(
@@ -58,20 +67,57 @@ def write_report(
     ------
     InputError : no run is there, or the file cannot be written. UsageError : the recall is no share.
     """
+    return make_report(run, page, recall=recall, title=title, reasons=reasons).page
+
+
+def make_report(
+    run: str | Path | Run,
+    page: str | Path,
+    *,
+    recall: Any = "0.9",
+    title: str | None = None,
+    reasons: str | Path | Run | None = None,
+    markdown: str | Path | None = None,
+    figures: str | Path | None = None,
+) -> Report:
+    """As `write_report`, and also a Markdown summary into the file `markdown` and pictures into the folder `figures`."""
     context = make_context(run, recall=recall, title=title, reasons=reasons)
+    found = sections(context)
     target = Path(page)
-    write_text(target, render_page(context))
-    return target
+    write_text(target, render_page(context, found))
+    drawn: list[Path] = []
+    if markdown is not None:
+        from judgekit.report.markdown import markdown as summary
+
+        write_text(Path(markdown), summary(context, found, heading(context)))
+    if figures is not None:
+        from judgekit.report.figures import write_figures
+
+        drawn = write_figures(context, found, figures)
+    return Report(
+        target,
+        [section.name for section in found if isinstance(section.panel, Panel)],
+        [(section.title, section.panel.reason) for section in found if isinstance(section.panel, LeftOut)],
+        drawn,
+    )
 
 
-def make_context(run: str | Path | Run, *, recall: Any = "0.9", title: str | None = None, reasons: Any = None) -> Context:
+def heading(context: Context) -> str:
+    """The page's heading: the title that was given, else the data sets' names."""
+    names = ", ".join(dict.fromkeys(map(str, context.records["dataset"])))
+    return context.title or f"Judges on {names or 'an empty run'}"
+
+
+def make_context(
+    run: str | Path | Run, *, recall: Any = "0.9", title: str | None = None, reasons: Any = None
+) -> Context:
     """The context of a report; UsageError when the recall is no share in (0, 1]."""
     from judgekit.analysis.triage import make_choices
 
     make_choices(recall)
     opened = run if isinstance(run, Run) else open_run(run)
     other = reasons if reasons is None or isinstance(reasons, Run) else open_run(reasons)
-    return Context(opened, str(recall), title, other)
+    return Context(Snapshot(opened), str(recall), title, other)
 
 
 def sections(context: Context) -> list[Section]:
@@ -84,7 +130,7 @@ def sections(context: Context) -> list[Section]:
     return sorted(found, key=lambda section: (section.order, section.name))
 
 
-def render_page(context: Context) -> str:
+def render_page(context: Context, found: list[Section]) -> str:
     """The page's HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -92,12 +138,14 @@ def render_page(context: Context) -> str:
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["island"] = island
+    environment.filters["tied"] = lambda text: str(text).replace(" %", "\u00a0%")
     environment.filters["kind"] = lambda block: type(block).__name__
-    found = sections(context)
-    style, script = ((HERE / "assets" / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    style, script, records = (
+        (HERE / "assets" / name).read_text("utf-8") for name in ("page.css", "page.js", "records.js")
+    )
     datasets = list(dict.fromkeys(context.records["dataset"]))
     return environment.get_template("page.html.j2").render(
-        title=context.title or f"Judges on {', '.join(map(str, datasets)) or 'an empty run'}",
+        title=heading(context),
         run=context.run.path.name,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
@@ -107,6 +155,8 @@ def render_page(context: Context) -> str:
         script=Markup(script),
         style_hash=_hash(style),
         script_hash=_hash(script),
+        records_script=Markup(records),
+        records_hash=_hash(records),
         facts=_facts(context, datasets),
     )
 
@@ -130,7 +180,9 @@ def write_text(path: Path, text: str) -> None:
         os.replace(temporary, path)
     except OSError as error:
         raise InputError(
-            f"the report cannot be written ({error.strerror or error})", file=str(path), mend="choose a folder that exists"
+            f"the report cannot be written ({error.strerror or error})",
+            file=str(path),
+            mend="choose a folder that exists",
         ) from error
     finally:
         if temporary is not None:

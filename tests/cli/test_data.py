@@ -123,3 +123,31 @@ def test_fetch_prints_licence_and_citation_once(capsys: pytest.CaptureFixture[st
     assert as_json(capsys, "show", "kqa")[1]["records"][0]["inputs"] == {"claim": "c"}
     code, value = as_json(capsys, "list")
     assert {row["name"]: row["state"] for row in value["datasets"]}["kqa"] == "1 of 2 files here"
+
+
+@pytest.mark.parametrize("to", ["csv", "jsonl", "parquet"])
+def test_a_table_of_a_run_is_exported(capsys: pytest.CaptureFixture[str], tmp_path: Path, to: str) -> None:
+    from judgekit.records import Record
+    from judgekit.runs.model import Judgement
+    from judgekit.runs.store import RunStore
+
+    with RunStore(tmp_path / "run") as store:
+        store.put_records("d", [Record(id="001", response="=1+1"), Record(id="NA", response="x")])
+        store.put_judgement(Judgement("d", "001", "r", "j", 0, "a", "s", "refused", reason="@no"))
+    target = tmp_path / f"out.{to}"
+    code, value = as_json(
+        capsys, "export", str(tmp_path / "run"), "--table", "judgements", "--to", to, "--out", str(target)
+    )
+    assert (code, value["table"], value["rows"], value["file"]) == (0, "judgements", 1, str(target))
+    if to == "csv":
+        text = target.read_text("utf-8")
+        assert "NaN" not in text
+        assert "'@no" in text  # a spreadsheet would compute what begins with @
+    if to == "jsonl":
+        assert json.loads(target.read_text("utf-8"))["raw"] is None
+    code, value = as_json(capsys, "export", str(tmp_path / "run"), "--to", to)
+    assert code == 2
+    assert value["error"]["field"] == "table"
+    wrong = str(tmp_path / "out.txt")
+    code, value = as_json(capsys, "export", str(tmp_path / "run"), "--table", "calls", "--to", to, "--out", wrong)
+    assert (code, value["error"]["field"]) == (2, "out")

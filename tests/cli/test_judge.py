@@ -214,7 +214,7 @@ def test_a_person_reads_a_table_where_the_run_is_and_what_to_type_next(
     assert "invalid 1" in said.out
     assert "cost unknown" in said.out
     assert f"run: {tmp_path / 'run'}" in said.out
-    assert "judgekit triage" in said.out
+    assert "next: the same command tries invalid again; judgekit data export" in said.out
     assert "done" in said.err
 
 

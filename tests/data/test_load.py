@@ -259,3 +259,11 @@ def test_any_text_survives_jsonl_and_csv(tmp_path_factory: pytest.TempPathFactor
     loaded = load_records(write(folder, "a.csv", table.getvalue()))
     # The one change that a table makes: an empty cell of an optional field is None.
     assert [(record.question, record.response) for record in loaded] == [(q or None, r) for q, r in rows]
+
+
+def test_a_bundled_name_is_found_also_where_a_command_hands_it_over_as_a_path() -> None:
+    from pathlib import Path
+
+    from judgekit.data import load_records
+
+    assert len(load_records(Path("planted-omissions/demo"))) == 24

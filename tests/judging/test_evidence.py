@@ -75,11 +75,43 @@ def test_alone_or_together_a_criterion_gets_the_same_verdict(minilm: None) -> No
         assert alone["probability"] == pytest.approx(verdict["probability"], abs=1e-5)
 
 
-@pytest.mark.parametrize("response", ["", "💊", "a", "\x00\x07", "חום ושיעול", "\ud800", "word " * 50_000])
+@pytest.mark.parametrize("response", ["a", "חום ושיעול", "word " * 50_000])
 def test_no_text_breaks_it_and_nothing_is_met_by_nothing(minilm: None, response: str) -> None:
     (verdict,) = evidence_verdicts(Record(id="1", response=response), [Criterion(id="c", text="Mentions a rash")])
     assert verdict["met"] is False
     assert verdict["explanation"]
+
+
+# In the embedded model's vocabulary every word of Amharic is the same unknown piece.
+@pytest.mark.parametrize("response", ["", "💊", "\x00\x07", "\ud800", "ኢንሱሊን ለስኳር በሽታ"])
+def test_a_response_without_words_to_read_gets_no_verdict(minilm: None, response: str) -> None:
+    for text in ("Mentions a rash", "አስፕሪን ለራስ ምታት"):
+        (verdict,) = evidence_verdicts(Record(id="1", response=response), [Criterion(id="c", text=text)])
+        assert (verdict["met"], verdict["probability"]) == (None, None)
+        assert verdict["explanation"] == "the response has no words that local/evidence can read"
+
+
+# Any text holds words such as "the" and "is", so they are no evidence for anything.
+@pytest.mark.parametrize("text", ["💊 !!", "አስፕሪን ለራስ ምታት", "The response should mention it", "Is it?"])
+def test_a_criterion_without_words_of_its_own_gets_no_verdict_and_leaves_the_judgement_unscored(
+    minilm: None, tmp_path: Path, text: str
+) -> None:
+    record = Record(
+        id="r1", question="?", response=RESPONSE, criteria=(RECORD.criteria[0], Criterion(id="odd", text=text))
+    )
+    assert [verdict["met"] for verdict in evidence_verdicts(record, record.criteria)] == [True, None]
+    row = judged(tmp_path, checklist(tmp_path), (record,)).judgements.iloc[0]
+    assert (row["status"], row["raw"], row["score"], row["complete"], row["verdict"]) == ("skipped",) + (None,) * 4
+    assert row["reason"] == "criterion odd has no words of its own that local/evidence can look for"
+
+
+def test_what_is_not_read_is_flagged(minilm: None) -> None:
+    record = Record(id="1", response="Take rest. " * 500)
+    assert evidence_verdict(record, Criterion(id="c", text="Take rest"))["flags"] == ["response_cut"]
+    assert evidence_verdict(RECORD, Criterion(id="c", text="rest " * 400))["flags"] == ["criterion_cut"]
+    assert evidence_verdict(RECORD, Criterion(id="c", text="Take አስፕሪን daily"))["flags"] == ["criterion_unread"]
+    record = Record(id="1", response="Take rest. አስፕሪን ለራስ ምታት")  # three of six pieces
+    assert evidence_verdict(record, Criterion(id="c", text="Take rest"))["flags"] == ["response_unread"]
 
 
 def checklist(tmp_path: Path, text: str = CHECKLIST):  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judgekit.data import RecordSet
-from judgekit.errors import MissingDependency, RubricError
+from judgekit.errors import InputError, MissingDependency, RubricError
 from judgekit.judging.retrieve import Retriever
 from judgekit.records import Record
 from judgekit.rubric import load_rubric
@@ -125,3 +125,29 @@ def test_what_cannot_work_is_said_before_anything_is_asked(
         go(provider, rubric, RecordSet([Record(id="1", question="item1", response="r")], name="d"), tmp_path / "run")
     assert says in str(caught.value)
     assert provider.count == 0
+
+
+def test_examples_may_come_from_a_card_s_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from judgekit.data.cards import load_card
+    from judgekit.data.fetch import cached
+
+    monkeypatch.setenv("JUDGEKIT_CACHE", str(tmp_path / "cache"))
+    text = (
+        MINI
+        + """
+examples: {retrieve: 1, from: healthbench, by: question, using: tfidf, verdict: "{score: `3`}"}
+"""
+    )
+    path = write_rubric(tmp_path / "rubrics", text)
+    with pytest.raises(InputError, match="judgekit data fetch healthbench"):
+        Retriever(load_rubric(path))
+    card = load_card("healthbench")
+    row = {
+        "prompt_id": "p1", "prompt": [{"role": "user", "content": "can I take ibuprofen for a headache"}],
+        "rubrics": [{"criterion": "Names the dose", "points": 5, "tags": ["axis:completeness"]}],
+        "example_tags": [], "ideal_completions_data": {"ideal_completion": "Yes, 200 mg.", "ideal_completions_ref_completions": []},
+    }  # fmt: skip
+    place = cached(card, card.spec.source[0])
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps(row) + "\n", "utf-8")
+    assert names(Retriever(load_rubric(path)), "headache") == ["p1"]

@@ -58,6 +58,11 @@ def test_a_drug_inside_another_drugs_name_is_no_match_where_both_are_known() -> 
         entity("norepinephrine", "drug", ("mesh:D009638",)),
     )
     assert not matches(epinephrine, nor, "substring")
+    art, attack = (
+        entity("art", "procedure", ("own:art",)),
+        entity("heart attack", "disease", ("disease:myocardial infarction",)),
+    )
+    assert not matches(art, attack, "substring")
     # Without concept ids the paper's rule is all there is.
     assert matches(entity("epinephrine"), entity("norepinephrine"), "substring")
 

@@ -84,3 +84,18 @@ def test_a_model_in_a_folder(tmp_path_factory: pytest.TempPathFactory, minilm: m
     record = Record(id="1", reference="fever", response="high temperature")
     assert metric.measure([record])[0].value == pytest.approx(SemanticSimilarity().measure([record])[0].value, abs=1e-5)
     assert "@" in metric.signature
+
+
+def test_words_outside_the_models_vocabulary_are_not_alike(minilm: models.Encoder) -> None:
+    # "aspirin for headache" and "insulin for diabetes" in Amharic: the vocabulary has one unknown piece for every word of both,
+    # so that the vectors are equal.
+    records = [
+        Record(id="1", question="q", reference="አስፕሪን ለራስ ምታት", response="ኢንሱሊን ለስኳር በሽታ"),
+        Record(id="2", question="q", reference="Take aspirin.", response="አስፕሪን"),
+        Record(id="3", question="q", reference="Take aspirin.", response="Take aspirin 💊"),
+    ]
+    one, two, three = SemanticSimilarity().measure(records)
+    assert (one.value, one.reason) == (None, "the model's vocabulary holds no word of the reference")
+    assert (two.value, two.reason) == (None, "the model's vocabulary holds no word of the response")
+    assert three.value is not None
+    assert (three.details["unread_reference"], three.details["unread_response"]) == (0, 1)

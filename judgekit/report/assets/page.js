@@ -33,20 +33,21 @@
     return quotient / scale + "." + String(quotient % scale).padStart(digits, "0") + " %";
   }
   const fixed = (value, digits) => (value === null || !isFinite(value) ? "–" : value.toFixed(digits));
-  window.judgekitShare = share;
 
   // the slider
   const data = read("slider-data");
   if (data) {
     const range = $("slider-recall"), pick = $("slider-row");
     let exact = data.target;
-    const place = (id, x, y) => {
-      const mark = $(id);
-      if (!mark) return;
-      const box = { left: 52, top: 14, side: 330 };
-      mark.setAttribute("transform", `translate(${box.left + box.side * x} ${box.top + box.side * (1 - y)})`);
-    };
-    const put = (key, text) => { const at = $("slider-" + key); if (at.textContent !== text) at.textContent = text; };
+    const box = { left: 52, top: 14, side: 330 };
+    function place(kind, index, x, y) {
+      for (const mark of document.querySelectorAll(`[data-kind="${kind}"]`)) {
+        const mine = mark.dataset.mark === String(index);
+        mark.classList.toggle("dim", !mine);
+        if (mine) mark.setAttribute("transform", `translate(${box.left + box.side * x} ${box.top + box.side * (1 - y)})`);
+      }
+    }
+    const put = (key, text) => { const at = $("point-" + key); if (at.textContent !== text) at.textContent = text; };
     function point(row, num, den) {
       let at = 0;
       while (BigInt(row.c[at]) * BigInt(den) < BigInt(num) * BigInt(row.p)) at += 1;
@@ -57,8 +58,8 @@
       const [num, den] = exact;
       const at = point(row, num, den), caught = row.c[at], alarms = row.f[at];
       const flagged = caught + alarms, n = row.p + row.q, missed = row.p - caught, lost = row.lost[0] + row.lost[1];
-      put("target", den === 1000 || 1000 % den === 0 ? share(num, den, 1).replace(".0 %", " %") : (100 * num / den).toPrecision(6).replace(/0+$/, "") + " %");
-      put("threshold", row.sign + " " + row.t[at]);
+      $("slider-target").textContent = den === 1000 || 1000 % den === 0 ? share(num, den, 1).replace(".0 %", " %") : (100 * num / den).toPrecision(6).replace(/0+$/, "") + " %";
+      put("threshold", row.sign + "\u00a0" + row.t[at]);
       put("workload", `${share(flagged, n, 1)} (${flagged} of ${n})`);
       put("workload_all", share(flagged + lost, n + lost, 1));
       put("recall", `${share(caught, row.p, 1)} (${caught} of ${row.p})`);
@@ -68,16 +69,12 @@
       put("specificity", share(row.q - alarms, row.q, 1));
       put("wss", fixed((caught * n - flagged * row.p) / (row.p * n), 3));
       const ends = row.risk[at];
-      put("unread_risk", share(missed, n - flagged, 1) + (ends ? ` (${(100 * ends[0]).toFixed(1)} % to ${(100 * ends[1]).toFixed(1)} %)` : ""));
+      put("unread_risk", share(missed, n - flagged, 1) + (ends ? ` (${(100 * ends[0]).toFixed(1)} % to ${(100 * ends[1]).toFixed(1)} %)` : row.clustered ? " (questions repeat: no interval)" : ""));
       range.setAttribute("aria-valuetext", $("slider-target").textContent);
-      for (const mark of document.querySelectorAll("[id^='roc-mark-'],[id^='roc-2-mark-'],[id^='workload-mark-'],[id^='workload-2-mark-']")) mark.classList.toggle("dim", !mark.id.endsWith("-" + index));
-      for (const line of document.querySelectorAll("path[data-row]")) line.classList.toggle("dim", data.rows.length > 1 && line.dataset.row !== String(index));
-      for (const name of ["roc", "roc-2", "roc-3"]) place(`${name}-mark-${index}`, alarms / row.q, caught / row.p);
-      for (const name of ["workload", "workload-2", "workload-3"]) {
-        place(`${name}-mark-${index}`, caught / row.p, flagged / n);
-        const target = $(name + "-target");
-        if (target) target.setAttribute("transform", `translate(${330 * (num / den - data.target[0] / data.target[1])} 0)`);
-      }
+      for (const line of document.querySelectorAll("path[data-row]")) line.classList.toggle("dim", line.dataset.row !== String(index));
+      place("roc", index, alarms / row.q, caught / row.p);
+      place("workload", index, caught / row.p, flagged / n);
+      for (const line of document.querySelectorAll("path[data-target]")) line.setAttribute("transform", `translate(${box.side * (num / den - data.target[0] / data.target[1])} 0)`);
     }
     range.addEventListener("input", () => { exact = [Number(range.value), 1000]; move(); });
     pick.addEventListener("change", move);

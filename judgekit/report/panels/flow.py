@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 TITLE = "Flow of records"
 ORDER = 20
-MOST = 6  # drawings; the table has every row
+MOST = 4  # drawings; the table has every row
 
 __all__ = ["ORDER", "TITLE", "build"]
 
@@ -27,6 +27,7 @@ def build(context: Context) -> Panel | LeftOut:
         "flow-all", "Records from the run to the figures", ["row", *columns],
         [[context.name(row), *counts.values()] for row, counts in zip(context.rows, rows, strict=True)],
         signature=context.signature,
+        folded=True,
     )  # fmt: skip
     figures = [
         _figure(context, row, counts, number)
@@ -63,8 +64,23 @@ def _figure(context: Context, row: Row, n: dict[str, int], number: int) -> Figur
     )
     svg = Svg(460, 262, f"Flow of records: {title}", says, name=name)
     _box(svg, 8, 8, 190, f"{n['records judged']}", "records judged")
-    _box(svg, 8, 100, 190, f"{n['labelled']}", f"labelled: {n['labelled incomplete']} incomplete, {n['labelled complete']} complete")
-    _box(svg, 8, 192, 190, f"{n['in the figures']}", f"in the figures: {n['in the figures, incomplete']} incomplete, {n['in the figures, complete']} complete", "main")
+    _box(
+        svg,
+        8,
+        100,
+        190,
+        f"{n['labelled']}",
+        f"labelled: {n['labelled incomplete']} incomplete, {n['labelled complete']} complete",
+    )
+    _box(
+        svg,
+        8,
+        192,
+        190,
+        f"{n['in the figures']}",
+        f"in the figures: {n['in the figures, incomplete']} incomplete, {n['in the figures, complete']} complete",
+        "main",
+    )
     for top in (70, 162):
         svg.path([(103, top), (103, top + 28)], "arrow")
         svg.add("path", d=f"M98 {top + 22}L103 {top + 30}L108 {top + 22}Z", cls="head")

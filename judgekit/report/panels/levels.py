@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from judgekit.report.charts import Bar, bars
-from judgekit.report.model import Figure, Grid, LeftOut, Panel
+from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel
 
 if TYPE_CHECKING:
     from judgekit.analysis.triage_row import Row
@@ -17,53 +18,64 @@ TITLE = "Scores by the clinician's label"
 ORDER = 50
 MOST_LEVELS = 12
 
-__all__ = ["ORDER", "TITLE", "build", "levels"]
+__all__ = ["ORDER", "TITLE", "build", "groups", "levels"]
 
 
 def build(context: Context) -> Panel | LeftOut:
     rows = [row for row in context.rows if not row.refused and row.cell.scored.any()]
     if not rows:
         return LeftOut(context.no_curve())
-    figures = [_figure(context, row, number) for number, row in enumerate(rows)]
+    figures = [_figure(context, row, number) for number, row in enumerate(rows[:MOST_FIGURES])]
+    more = f" The first {MOST_FIGURES} of {len(rows)} rows are drawn." if len(rows) > MOST_FIGURES else ""
     return Panel(
-        "Every score that was given, counted by label. Unscored and unlabelled answers are counted too, so that the rows add up to all.",
+        "Every score that was given, counted by label. Unscored and unlabelled answers are counted too, so that the rows add up to all."
+        + more,
         tuple(figures),
     )
 
 
-def levels(row: Row) -> list[tuple[str, int, int, int]]:
-    """(level, incomplete, complete, unlabelled) from the lowest score on, then the unscored; many distinct scores are binned."""
-    score, label = row.cell.score, row.cell.label
-    scored = row.cell.scored
+def groups(row: Row) -> list[tuple[str, Any]]:
+    """(level, who) from the lowest score on, then the unscored, `who` a boolean a record; many distinct scores are binned."""
+    score, scored = row.cell.score, row.cell.scored
     found = np.unique(score[scored])
-    out = []
     if found.size <= MOST_LEVELS:
-        groups = [(f"{v:g}", score == v) for v in found]
+        names = [f"{v:.3g}" for v in found]
+        names = names if len(set(names)) == len(names) else [f"{v:g}" for v in found]
+        some = [(name, score == v) for name, v in zip(names, found, strict=True)]
     else:
         edges = np.linspace(found[0], found[-1], MOST_LEVELS - 1)
         where = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, edges.size - 2)
-        groups = [(f"{a:.3g} to {b:.3g}", scored & (where == i)) for i, (a, b) in enumerate(zip(edges, edges[1:], strict=False))]
-    for name, here in [*groups, ("unscored", ~scored)]:
-        out.append((name, int((here & (label == 1)).sum()), int((here & (label == 0)).sum()), int((here & (label < 0)).sum())))
-    return out
+        some = [(f"{a:.3g} to {b:.3g}", scored & (where == i)) for i, (a, b) in enumerate(pairwise(edges))]
+    return [*some, ("unscored", ~scored)]
+
+
+def levels(row: Row) -> list[tuple[str, int, int, int]]:
+    """(level, incomplete, complete, unlabelled) of each of `groups`."""
+    label = row.cell.label
+    return [
+        (name, int((here & (label == 1)).sum()), int((here & (label == 0)).sum()), int((here & (label < 0)).sum()))
+        for name, here in groups(row)
+    ]
 
 
 def _figure(context: Context, row: Row, number: int) -> Figure:
     table = levels(row)
     without = any(entry[3] for entry in table)
-    groups = ["incomplete", "complete", *(["no label"] if without else [])]
+    kinds = ["incomplete", "complete", *(["no label"] if without else [])]
     name, title = f"levels-{number}", context.name(row)
     rows = []
     for level, bad, good, none in table:
         if level == "unscored" and bad + good + none == 0:
             continue
         values = [bad, good, *([none] if without else [])]
-        tips = [f"score {level}: {value} {group}" for value, group in zip(values, groups, strict=True)]
+        tips = [f"score {level}: {value} {group}" for value, group in zip(values, kinds, strict=True)]
         rows.append(Bar(level, [float(v) for v in values], tips))
     said = "; ".join(f"score {level}: {bad} incomplete, {good} complete" for level, bad, good, _ in table)
     says = f"Scores by label. {said}."
-    svg = bars(name, f"Scores by label: {title}", says, groups, rows, "answers", classes=("bad", "good", "none"), width=460)
-    totals = [sum(entry[i] for entry in table) for i in (1, 2, 3)]
+    svg = bars(
+        name, f"Scores by label: {title}", says, kinds, rows, "answers", classes=("bad", "good", "none"), width=460
+    )
+    totals = [sum(int(entry[i]) for entry in table) for i in (1, 2, 3)]
     grid = Grid(
         name, "Level by label", ["score", "incomplete", "complete", "no label"],
         [*[list(entry) for entry in table], ["all", *totals]],

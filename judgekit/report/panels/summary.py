@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.report.model import NONE, Grid, LeftOut, Notes, Panel, Says, number, percent, share
+from judgekit.report.charts import Dot, dots
+from judgekit.report.model import (
+    NONE,
+    Figure,
+    Grid,
+    LeftOut,
+    Notes,
+    Panel,
+    Says,
+    gathered,
+    number,
+    percent,
+    pvalue,
+    share,
+)
 
 if TYPE_CHECKING:
     from judgekit.analysis.triage_row import Row
@@ -24,19 +38,25 @@ def sentence(row: Row) -> tuple[str, str, str]:
     if row.refused:
         return "bad", "Refused", row.refused[:1].upper() + row.refused[1:] + "."
     interval = row.headline.interval
-    span = (
-        f"AUC {number(row.auc.value)} (95 % interval {number(interval.low)} to {number(interval.high)}; {m} incomplete, {n} complete)."
-        if interval.low is not None
-        else f"AUC {number(row.auc.value)} without an interval: {interval.reason or 'none is defined'} ({m} incomplete, {n} complete)."
-    )
+    low, high = interval.low, interval.high
+    counts = f"{m} incomplete, {n} complete"
+    if low is not None and high is not None:
+        span = f"AUC {number(row.auc.value)} (95 % interval {number(low)} to {number(high)}; {counts})."
+    else:
+        span = f"AUC {number(row.auc.value)} without an interval: {interval.reason or 'none is defined'} ({counts})."
     said = verdict(row)
     if said is None:
         if min(m, n) == 0:
-            only = "no answer is both scored and labelled" if m + n == 0 else (
-                "no answer is labelled incomplete" if m == 0 else "every answer is labelled incomplete")  # fmt: skip
-            return "warn", "No verdict", f"Nothing can be said: {only} ({m} incomplete, {n} complete)."
-        return "warn", "No verdict", f"Fewer than ten answers in a class ({m} incomplete, {n} complete) carry no verdict. {span}"
-    low, high = interval.low, interval.high
+            only = "no answer is both scored and labelled"
+            if m + n:
+                only = f"every answer in the figures is labelled {'incomplete' if m else 'complete'}"
+            return "warn", "No verdict", f"Nothing can be said: {only} ({counts})."
+        few = (
+            "Fewer than ten answers in a class carry no verdict."
+            if min(m, n) < 10
+            else "No operating point is defined."
+        )
+        return "warn", "No verdict", f"{few} {span}"
     if low is None or high is None:
         return "plain", "Interval undefined", f"{said} {span}"
     if low > 0.5:
@@ -47,33 +67,36 @@ def sentence(row: Row) -> tuple[str, str, str]:
 
 
 def build(context: Context) -> Panel | LeftOut:
-    if not context.rows:
+    if context.triage is None or not context.rows:
         why = context.problem or "no rubric of this run gives a score that can be set against labels"
-        return Panel("", (Says(f"No operating point: {why}.".replace("..", "."), "warn", "No verdict"),))
-    blocks: list[Says | Grid | Notes] = []
-    for row in context.rows:
+        return Panel("", (Says(f"No operating point: {why.rstrip('.')}.", "warn", "No verdict"),))
+    rows = context.rows
+    blocks: list[Says | Grid | Notes | Figure] = []
+    for row in rows:
         tone, mark, words = sentence(row)
         blocks.append(Says(words + _optimism(row), tone, mark, context.name(row)))
-    if len(context.rows) > 1:
+    if len(rows) > 1:
         blocks.append(
             Says(
-                f"{len(context.rows)} rows are shown, all that were looked at. The best of many flatters itself: choose one on "
-                "these records and confirm it on others, or ask for a certified threshold at a confidence divided by their number.",
-                "plain", "Best of many",
-            )  # fmt: skip
+                f"{len(rows)} rows are shown, all that were looked at. The best of many flatters itself: choose one on these records and "
+                "confirm it on others, or ask for a certified threshold at a confidence divided by their number.",
+                "plain",
+                "Best of many",
+            )
         )
-    blocks.append(_table(context))
-    notes = [f"{context.name(row)}: {note}" for row in context.rows for note in row.values["notes"]]
-    notes += context.triage.left_out if context.triage else []
-    blocks.append(Notes(notes, f"All remarks on these numbers ({len(notes)})"))
-    triage = context.triage
-    assert triage is not None
-    sets = dict.fromkeys(row.cell.dataset for row in context.rows)
-    lead = (
-        f"Positive class: incomplete answers, as labelled. Target: catch {percent(float(triage.choices.recall)).replace('.0 %', ' %')} of them. "
-        f"Data: {', '.join(sets)}."
+    if any(row.auc.value is not None for row in rows):
+        blocks.append(_forest(context))
+    blocks += [_discrimination(context), _points(context)]
+    notes = gathered([(context.name(row), note) for row in rows for note in row.values["notes"]], len(rows))
+    notes += context.triage.left_out
+    if notes:
+        blocks.append(Notes(notes, f"All remarks on these numbers ({len(notes)})"))
+    sets = dict.fromkeys(row.cell.dataset for row in rows)
+    target = percent(float(context.triage.choices.recall)).replace(".0 %", " %")
+    return Panel(
+        f"What is looked for: incomplete answers, as labelled. Target: catch {target} of them. Data: {', '.join(sets)}.",
+        tuple(blocks),
     )
-    return Panel(lead, tuple(blocks))
 
 
 def _optimism(row: Row) -> str:
@@ -82,39 +105,129 @@ def _optimism(row: Row) -> str:
     found = row.values["recall_loco"]
     if found is None:
         return " Optimistic: the threshold was chosen on these same records."
-    return f" Optimistic: the threshold was chosen on these same records; leaving each question out in turn, recall is {percent(found)}."
+    return f" Optimistic: the threshold was chosen on these same records; with each question left out in turn, recall is {percent(found)}."
 
 
-def _table(context: Context) -> Grid:
+def _forest(context: Context) -> Figure:
+    marks = [
+        Dot(
+            context.name(row), row.auc.value, row.headline.interval.low, row.headline.interval.high, place,
+            row.refused or row.auc.reason or "not defined",
+        )
+        for place, row in enumerate(context.rows)
+    ]  # fmt: skip
+    said = "; ".join(
+        f"{m.name}: {m.note if m.value is None else number(m.value)}"
+        + (f" ({number(m.low)} to {number(m.high)})" if m.value is not None and m.low is not None else "")
+        for m in marks
+    )
+    title = "AUC of each rubric and judge"
+    svg = dots(
+        "auc",
+        title,
+        f"{said}. The dashed line is chance.",
+        marks,
+        "AUC, with its 95 % interval",
+        guide=0.5,
+        label=240,
+        wide=400,
+    )
+    counts = "; ".join(gathered([(context.name(row), _counts(row)) for row in context.rows], len(context.rows)))
+    grid = Grid(
+        "auc", title, ["row", "AUC", "low", "high", "incomplete", "complete"],
+        [[m.name, m.value, m.low, m.high, row.auc.n_incomplete, row.auc.n_complete] for m, row in zip(marks, context.rows, strict=True)],
+    )  # fmt: skip
+    return Figure("auc", title, svg, said, f"{counts}.", grid, context.signature, wide=True)
+
+
+def _counts(row: Row) -> str:
+    return f"{row.auc.n_incomplete} incomplete, {row.auc.n_complete} complete"
+
+
+def _discrimination(context: Context) -> Grid:
     columns = [
-        "row", "n", "incomplete", "unscored", "unlabelled", "AUC", "AUC low", "AUC high", "Mann-Whitney p", "read if", "recall", "workload",
-        "workload with unscored", "random order", "perfect judge", "precision", "false alarms per catch", "missed", "specificity",
-        "work saved", "leave-one-out recall", "optimistic",
+        "row",
+        "n",
+        "incomplete",
+        "unscored",
+        "unlabelled",
+        "AUC",
+        "AUC low",
+        "AUC high",
+        "Mann-Whitney p",
+        "F1",
+        "precision",
+        "recall",
+    ]
+    rows, shown = [], []
+    for row in context.rows:
+        v, ends, fixed = row.values, row.headline.interval, row.values["fixed"]
+        kept = [fixed["f1"], fixed["precision"], fixed["recall"]]
+        rows.append(
+            [
+                context.name(row),
+                v["n"],
+                v["n_incomplete"],
+                v["n_unscored"],
+                v["n_unlabelled"],
+                v["auc"],
+                ends.low,
+                ends.high,
+                v["mann_whitney_p"],
+                *kept,
+            ]
+        )
+        shown.append([
+            context.name(row), str(v["n"]), str(v["n_incomplete"]), str(v["n_unscored"]), str(v["n_unlabelled"]), number(v["auc"], 3),
+            NONE if ends.low is None else f"{number(ends.low, 3)} to {number(ends.high, 3)}", pvalue(v["mann_whitney_p"]), *map(number, kept),
+        ])  # fmt: skip
+    titles = [
+        "rubric and judge",
+        "n",
+        "incomplete",
+        "unscored",
+        "no label",
+        "AUC",
+        "95 % interval",
+        "Mann-Whitney p",
+        "F1",
+        "precision",
+        "recall",
+    ]
+    return Grid(
+        "discrimination", "Telling incomplete answers from complete ones", columns, rows, shown, titles=titles, signature=context.signature,
+        notes=("F1, precision and recall are of the rubric's own fixed threshold, for the incomplete class. n counts answers both scored and labelled.",),
+    )  # fmt: skip
+
+
+def _points(context: Context) -> Grid:
+    columns = [
+        "row", "read if", "recall", "workload", "recall with unscored", "workload with unscored", "random order", "perfect judge", "precision",
+        "false alarms per catch", "missed", "specificity", "work saved", "leave-one-out recall", "optimistic",
     ]  # fmt: skip
     rows, shown = [], []
     for row in context.rows:
-        v, point, ends = row.values, row.point, row.headline.interval
-        rule = None if point.threshold is None else f"{v['flag_if'].split()[1]} {point.threshold:g}"
+        v, point = row.values, row.point
+        rule = context.rule(row)
         rows.append([
-            context.name(row), v["n"], v["n_incomplete"], v["n_unscored"], v["n_unlabelled"], v["auc"], ends.low, ends.high,
-            v["mann_whitney_p"], rule, v["recall"], v["workload"], v["workload_all"], v["workload_random"], v["workload_perfect"],
-            v["precision"], v["false_alarms_per_catch"], v["missed"], v["specificity"], v["wss"], v["recall_loco"], v["optimistic"],
+            context.name(row), rule, v["recall"], v["workload"], v["recall_all"], v["workload_all"], v["workload_random"],
+            v["workload_perfect"], v["precision"], v["false_alarms_per_catch"], v["missed"], v["specificity"], v["wss"], v["recall_loco"],
+            v["optimistic"],
         ])  # fmt: skip
-        p = v["mann_whitney_p"]
         shown.append([
-            context.name(row), str(v["n"]), str(v["n_incomplete"]), str(v["n_unscored"]), str(v["n_unlabelled"]), number(v["auc"], 3),
-            number(ends.low, 3), number(ends.high, 3), NONE if p is None else "< .0001" if p < 1e-4 else f"{p:.4f}", rule or NONE,
-            f"{share(point.caught, point.n_incomplete)} ({_of(point.caught, point.n_incomplete)})" if point.caught is not None else NONE,
-            f"{share(point.flagged, point.n)} ({_of(point.flagged, point.n)})" if point.flagged is not None else NONE,
-            percent(v["workload_all"]), percent(v["workload_random"]), percent(v["workload_perfect"]), percent(v["precision"]),
-            number(v["false_alarms_per_catch"]), NONE if v["missed"] is None else f"{v['missed']:g}", percent(v["specificity"]),
-            number(v["wss"], 3), percent(v["recall_loco"]), "yes" if v["optimistic"] else "no",
+            context.name(row), rule or NONE, _of(point.caught, point.n_incomplete), _of(point.flagged, point.n), percent(v["workload_all"]),
+            percent(v["workload_random"]), percent(v["workload_perfect"]), percent(v["precision"]), number(v["false_alarms_per_catch"]),
+            number(v["wss"], 3), percent(v["recall_loco"]),
         ])  # fmt: skip
+    titles = [
+        "rubric and judge", "read if", "recall", "workload", "with unscored", "random order", "perfect judge", "precision", "false alarms per catch",
+        "work saved", "leave-one-out recall",
+    ]  # fmt: skip
     return Grid(
-        "operating-points", "Operating points", columns, rows, shown,
-        notes=("Work saved is recall minus workload, the saving over reading a random sample.",), signature=context.signature,
+        "operating-points", "Operating points", columns, rows, shown, titles=titles, signature=context.signature,
+        notes=("Workload is the share of answers that a clinician reads. Work saved is recall minus workload, the saving over a random sample.",),
     )  # fmt: skip
 
 
 def _of(part: float | None, whole: float) -> str:
-    return NONE if part is None else f"{part:g} of {whole:g}"
+    return NONE if part is None else f"{share(part, whole)} ({part:g}/{whole:g})"

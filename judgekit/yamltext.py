@@ -1,4 +1,4 @@
-"""Card files: YAML in which every scalar stays the text that was written, and every value knows its line."""
+"""Card and study files: YAML in which every scalar stays the text that was written, and every value knows its line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from judgekit.errors import DataError
+from judgekit.errors import InputError
 
 __all__ = ["read_yaml"]
 
@@ -14,11 +14,13 @@ _MAX_BYTES = 500_000
 _MAX_DEPTH = 20
 
 
-def read_yaml(path: Path, shown: str) -> tuple[dict[str, Any], dict[tuple[str, ...], int]]:
+def read_yaml(
+    path: Path, shown: str, what: str = "card", error: type[InputError] = InputError
+) -> tuple[dict[str, Any], dict[tuple[str, ...], int]]:
     """Return the file's map, with text at every leaf (or None for a plain null), and the line of every path in it.
 
-    `no`, `010`, `12:30` and `1.0` stay text; the card's own types convert them. Duplicate keys, tags, anchors and a second
-    document are DataErrors with a line.
+    `no`, `010`, `12:30` and `1.0` stay text; the types of the file's own model convert them. Duplicate keys, tags, anchors and
+    a second document are an `error` with a line. `what` is what the file is called in messages.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -26,37 +28,41 @@ def read_yaml(path: Path, shown: str) -> tuple[dict[str, Any], dict[tuple[str, .
     try:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"the card cannot be read ({error.strerror})", file=shown, mend="check the path") from None
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise DataError("is not UTF-8", file=shown, line=line, mend="save the card as UTF-8") from None
+    except OSError as problem:
+        raise error(f"the {what} cannot be read ({problem.strerror})", file=shown, mend="check the path") from None
+    except UnicodeDecodeError as problem:
+        line = raw.count(b"\n", 0, problem.start) + 1
+        raise error("is not UTF-8", file=shown, line=line, mend=f"save the {what} as UTF-8") from None
     if len(raw) > _MAX_BYTES:
-        raise DataError("is too large for a card", file=shown, mend="a card describes data and holds none")
+        raise error(f"is too large for a {what}", file=shown, mend=f"a {what} describes data and holds none")
     lines: dict[tuple[str, ...], int] = {}
     try:
         events = list(YAML(typ="safe", pure=True).parse(StringIO(text)))
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise DataError(
-            f"not readable as YAML: {error.problem or error.context}",
+    except MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        raise error(
+            f"not readable as YAML: {problem.problem or problem.context}",
             file=shown,
             line=None if mark is None else mark.line + 1,
             mend='a text that holds ": ", or begins with [ { * & ! or @, needs quotes; indent with spaces',
         ) from None
-    except YAMLError as error:
-        raise DataError(f"not readable as YAML: {error}", file=shown, mend="check quotes and indentation") from None
-    value = _Builder(events, shown, lines).document()
+    except YAMLError as problem:
+        raise error(f"not readable as YAML: {problem}", file=shown, mend="check quotes and indentation") from None
+    value = _Builder(events, shown, lines, what, error).document()
     if not isinstance(value, dict):
-        raise DataError("the top of a card is a map", file=shown, line=1, mend="begin with `card: my-name`")
+        raise error(f"the top of a {what} is a map", file=shown, line=1, mend=f"begin with `{what}: my-name`")
     return value, lines
 
 
 class _Builder:
-    def __init__(self, events: list[Any], file: str, lines: dict[tuple[str, ...], int]) -> None:
+    def __init__(
+        self, events: list[Any], file: str, lines: dict[tuple[str, ...], int], what: str, error: type[InputError]
+    ) -> None:
         self.events = iter(events)
         self.file = file
         self.lines = lines
+        self.what = what
+        self.error = error
 
     def document(self) -> Any:
         value: Any = None
@@ -66,21 +72,21 @@ class _Builder:
             if kind in ("StreamStartEvent", "DocumentStartEvent", "DocumentEndEvent", "StreamEndEvent"):
                 continue
             if seen:
-                self.fail(event, (), "a second YAML document", "keep one card in a file")
+                self.fail(event, (), "a second YAML document", f"keep one {self.what} in a file")
             value, seen = self.value(event, ()), True
         return value
 
     def fail(self, event: Any, path: tuple[str, ...], message: str, mend: str) -> None:
         line = event.start_mark.line + 1
-        raise DataError(message, file=self.file, line=line, field=".".join(path) or None, mend=mend)
+        raise self.error(message, file=self.file, line=line, field=".".join(path) or None, mend=mend)
 
     def value(self, event: Any, path: tuple[str, ...]) -> Any:
         kind = type(event).__name__
         self.lines.setdefault(path, event.start_mark.line + 1)
         if kind == "AliasEvent" or getattr(event, "anchor", None):
-            self.fail(event, path, "anchors and aliases are not read in cards", "write the value out")
+            self.fail(event, path, f"anchors and aliases are not read in a {self.what}", "write the value out")
         if getattr(event, "tag", None):
-            self.fail(event, path, "YAML tags are not read in cards", "take the tag out; every value is text")
+            self.fail(event, path, f"YAML tags are not read in a {self.what}", "take the tag out; every value is text")
         if len(path) > _MAX_DEPTH:
             self.fail(event, path, f"nested deeper than {_MAX_DEPTH}", "flatten it")
         if kind == "ScalarEvent":
