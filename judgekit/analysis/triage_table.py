@@ -18,6 +18,7 @@ __all__ = ["table_cells"]
 
 _TRUE = {"1", "1.0", "true", "yes"}
 _FALSE = {"0", "0.0", "false", "no"}
+_WORDS = {"incomplete": 1, "complete": 0}  # these say what they mean, whatever the column is called
 _NO_SCORE = {
     "", "na", "n/a", "nan", "null", "none", "-", "inf", "+inf", "-inf", "infinity", "-infinity",
     "invalid", "refused", "truncated", "filtered", "error", "skipped", "unscored",
@@ -311,12 +312,14 @@ def _label(table: Table, row: int, column: str, label_is: str) -> int:
     text = (_text(value) or "").lower()
     if text == "":
         return -1
+    if text in _WORDS:
+        return _WORDS[text]
     if text not in _TRUE | _FALSE:
         raise table.fail(
             row,
             column,
             f"{value!r} is no label",
-            "write 1, 0, true, false, yes or no, or leave it empty if nobody labelled it",
+            "write 1, 0, true, false, yes, no, incomplete or complete, or leave it empty if nobody labelled it",
         )
     return int((text in _TRUE) == (label_is == "incomplete"))
 

@@ -394,7 +394,7 @@ def _answer(reply: Any) -> Answer:
         finish_reason=choice.finish_reason,
         usage=spent,
         model=model,
-        thought=bool(getattr(message, "reasoning_content", None)),
+        reasoning=getattr(message, "reasoning_content", None) or None,
         choices=len(reply.choices),
         logprobs=_logprobs(getattr(choice, "logprobs", None)),
     )

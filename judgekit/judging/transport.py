@@ -46,7 +46,7 @@ class Answer:
     finish_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str | None = None  # what the provider says answered
-    thought: bool = False  # it reasoned, in a place of its own
+    reasoning: str | None = None  # what it reasoned in a place of its own: kept for the eye, never read for a verdict
     choices: int = 1
     logprobs: list[dict[str, Any]] | None = (
         None  # {"token", "logprob", "top": {token: logprob}} where asked for and given

@@ -12,6 +12,7 @@ from judgekit.analysis.cells import join_labels
 from judgekit.analysis.guards import few_criteria, oracle_criteria, same_model
 from judgekit.analysis.triage import triage
 from judgekit.analysis.triage_row import FIELDS
+from judgekit.cli.app import main
 from judgekit.errors import DataError, InputError, StatisticsError, UsageError
 
 LABEL_11 = [1] * 10 + [0] * 15
@@ -382,3 +383,14 @@ def test_the_best_of_many_is_called_so() -> None:
         for row in triage(table, score=score).to_json()["rows"]:
             assert any(note.startswith("one of 3 judges and rubrics looked at") for note in row["notes"]) is told
     assert "the best of many flatters itself" in " ".join(triage(table, score=["a", "b"]).text().split())
+
+
+@pytest.mark.parametrize("sense", [[], ["--label-is", "complete"], ["--label-is", "incomplete"]])
+def test_the_words_incomplete_and_complete_say_what_they_mean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sense: list[str]
+) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text("id,verdict,score\n1,Incomplete,1\n2,complete,2\n3,,1\n", "utf-8")
+    assert main(["triage", str(path), "--label", "verdict", "--score", "score", "--json", *sense]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["n"], row["n_incomplete"], row["n_unlabelled"], row["auc"]) == (2, 1, 1, 1.0)

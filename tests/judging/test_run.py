@@ -508,3 +508,14 @@ def test_data_without_a_record_is_not_a_success(provider: Provider, rubric: Path
     with pytest.raises(InputError, match="holds no record"):
         go(provider, rubric, records(0), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_verdict_that_stands_only_in_the_reasoning_is_kept_for_the_eye_and_never_taken(
+    provider: Provider, rubric: Path, tmp_path: Path
+) -> None:
+    provider.script = Say(None, reasoning=score(3))
+    outcome = go(provider, rubric, records(1), tmp_path / "run")
+    assert outcome.unscored == {"invalid": 1}
+    (call,) = open_run(tmp_path / "run").calls.to_dict("records")
+    assert [attempt["reasoning"] for attempt in call["attempts"]] == [score(3)] * 3
+    assert "there is reasoning" in call["reason"]
