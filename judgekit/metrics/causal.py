@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from judgekit.errors import InputError, MissingDependency, UsageError
 from judgekit.metrics.batching import in_batches
-from judgekit.metrics.models import TOKENS_A_BATCH, _first_line, _free, _need, quiet, _torch, _weights, device
+from judgekit.metrics.models import TOKENS_A_BATCH, _first_line, _free, _need, _torch, _weights, device, quiet
 from judgekit.metrics.text import encodable
 
 __all__ = ["DTYPES", "Causal", "OptionTokens", "causal_model"]
