@@ -31,6 +31,11 @@ __all__ = ["measure"]
     type=click.Choice(["auto", "cpu", "cuda", "mps"]),
     help="Where models run.",
 )
+@click.option(
+    "--workers", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+    help="Processes that measure; more than one need the package ray. The values are the same.",
+)  # fmt: skip
+@click.option("--ray", metavar="ADDRESS", help="A running Ray cluster for the workers.  [default: one is started here]")
 @click.option("--ablation", is_flag=True, help="med_syn_f1 four times: plain, synonyms, lemmas, both.")
 @click.option("--by", metavar="FIELD", help="Also a mean for each value of a field, as model or cluster.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -42,6 +47,8 @@ def measure(
     limit: int | None,
     out: Path | None,
     device: str,
+    workers: int,
+    ray: str | None,
     ablation: bool,
     by: str | None,
     as_json: bool,
@@ -82,7 +89,7 @@ def measure(
     if by and all(group is None for group in groups.values()):
         raise UsageError(f"no record has {by!r}", field="by", mend="a key of the records' meta or inputs, or cluster")
     try:
-        tallies = run_metrics(records, metrics, folder, keep=whole, quiet=False)
+        tallies = run_metrics(records, metrics, folder, keep=whole, workers=workers, ray=ray)
     except KeyboardInterrupt:
         click.echo(f"stopped; what was measured is in {folder}, and the same command goes on from there", err=True)
         raise

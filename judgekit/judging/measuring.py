@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit import __version__
 from judgekit.judging.progress import Progress
+from judgekit.judging.workers import here, with_ray
 from judgekit.metrics.base import Measurement, Metric, parse_metric
 from judgekit.records import Record
 from judgekit.runs.model import Measured
@@ -64,6 +66,20 @@ class _Bar(Progress):
         )
 
 
+@dataclass(frozen=True)
+class _Job:
+    """A chunk of records under one metric: what the run holds of it, and what is to be measured."""
+
+    tally: Tally
+    held: dict[str, Measured]
+    todo: list[Record]
+    last: bool
+
+    @property
+    def metric(self) -> Metric:
+        return self.tally.metric
+
+
 def run_metrics(
     records: RecordSet,
     metrics: Sequence[Metric],
@@ -72,6 +88,8 @@ def run_metrics(
     keep: Sequence[Record] | None = None,
     quiet: bool = False,
     argv: Sequence[str] | None = None,
+    workers: int = 1,
+    ray: str | None = None,
 ) -> list[Tally]:
     """Measure what the run does not hold yet, and say what it holds afterwards.
 
@@ -81,8 +99,10 @@ def run_metrics(
     out : the run's folder; judgements may lie in it too.
     keep : all records of the data set where `records` is a part of them, so that the run knows their order.
     quiet : no progress on stderr.
+    workers : processes that measure, at least 1; more than one need the package ray. Chunks and their order are the same.
+    ray : the address of a running Ray cluster; None starts one here where `workers` is more than 1.
 
-    A chunk of 64 records is committed before the next is read, so a killed command loses at most one; the same command
+    A chunk of 64 records is committed before the next one, so a killed command loses what was in work; the same command
     again goes on. A value is taken over only where record, metric and signature are the same: another version measures anew.
     """
     tallies = [
@@ -93,13 +113,16 @@ def run_metrics(
         number = store.begin_command(list(argv or sys.argv), __version__)
         store.put_records(records.name, keep if keep is not None else records)
         outcome = "interrupted"
+        jobs = _jobs(store, records, tallies)
         try:
-            with _Bar(len(records) * len(tallies), quiet=quiet) as progress:
-                for chunk in _chunks(records):
-                    rows: list[Measured] = []
-                    for tally in tallies:
-                        rows += _measure_chunk(store, records.name, chunk, tally, hashes, progress)
-                    store.put_measurements(rows)
+            done = here(jobs) if workers == 1 and ray is None else with_ray(jobs, metrics, workers, ray)
+            with _Bar(len(records) * len(tallies), quiet=quiet) as progress, contextlib.closing(done):
+                rows: list[Measured] = []
+                for job, results in done:
+                    rows += _settle(records.name, job, results, hashes, progress)
+                    if job.last:
+                        store.put_measurements(rows)
+                        rows = []
             outcome = "done"
         finally:
             store.end_command(number, outcome)
@@ -111,22 +134,28 @@ def _chunks(records: Sequence[Record]) -> Iterator[list[Record]]:
         yield list(records[at : at + CHUNK])
 
 
-def _measure_chunk(
-    store: RunStore, dataset: str, chunk: list[Record], tally: Tally, hashes: dict[str, str], progress: Progress
+def _jobs(store: RunStore, records: RecordSet, tallies: Sequence[Tally]) -> Iterator[_Job]:
+    for chunk in _chunks(records):
+        for at, tally in enumerate(tallies):
+            found = {
+                record.id: store.measurement(records.name, record.id, tally.metric.notation, tally.signature)
+                for record in chunk
+            }
+            held = {name: row for name, row in found.items() if row is not None}
+            yield _Job(tally, held, [record for record in chunk if record.id not in held], at == len(tallies) - 1)
+
+
+def _settle(
+    dataset: str, job: _Job, results: Sequence[Measurement], hashes: dict[str, str], progress: Progress
 ) -> list[Measured]:
-    todo: list[Record] = []
-    for record in chunk:
-        held = store.measurement(dataset, record.id, tally.metric.notation, tally.signature)
-        if held is None:
-            todo.append(record)
-            continue
-        tally.reused += 1
-        tally.take(record.id, held.value, held.reason, held.details or {})
+    for name, held in job.held.items():
+        job.tally.reused += 1
+        job.tally.take(name, held.value, held.reason, held.details or {})
         progress.judged("ok" if held.value is not None else "skipped")
     rows = []
-    for record, result in zip(todo, tally.metric.measure(todo) if todo else [], strict=True):
-        rows.append(_row(dataset, record, tally, result, hashes[record.id]))
-        tally.take(record.id, result.value, result.reason, result.details)
+    for record, result in zip(job.todo, results, strict=True):
+        rows.append(_row(dataset, record, job.tally, result, hashes[record.id]))
+        job.tally.take(record.id, result.value, result.reason, result.details)
         progress.judged("ok" if result.value is not None else "skipped")
     return rows
 
@@ -151,6 +180,8 @@ def measure(
     out: str | Path | None = None,
     card: str | None = None,
     device: str = "auto",
+    workers: int = 1,
+    ray: str | None = None,
 ) -> Run:
     """Measure records with one metric or several, and open the run.
 
@@ -160,6 +191,7 @@ def measure(
     metric : a notation, or several: ``"vb_score"``, ``"entity_f1(match=exact)"``.
     out : the run's folder; by default ``runs/<data>``.
     device : ``auto``, ``cpu``, ``cuda`` or ``mps``.
+    workers, ray : see `run_metrics`.
 
     Returns
     -------
@@ -173,5 +205,5 @@ def measure(
     found = load_records(records, card=card)
     names = [metric] if isinstance(metric, str) else list(metric)
     folder = Path(out) if out is not None else Path("runs") / found.name
-    run_metrics(found, [parse_metric(name) for name in names], folder)
+    run_metrics(found, [parse_metric(name) for name in names], folder, workers=workers, ray=ray)
     return open_run(folder)

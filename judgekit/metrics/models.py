@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from judgekit.errors import InputError, MissingDependency, UsageError
 from judgekit.metrics.batching import in_batches
+from judgekit.metrics.nli_labels import label_order
 from judgekit.metrics.text import encodable
 
 if TYPE_CHECKING:
@@ -317,41 +318,6 @@ def quiet() -> None:
     logging: Any = transformers.logging
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-
-
-LABELS: Final = ("entailment", "neutral", "contradiction")
-
-
-def label_order(id2label: dict[int, str], given: str = "") -> list[int]:
-    """Which output is entailment, neutral, contradiction, by the checkpoint's own names.
-
-    Parameters
-    ----------
-    given : the names in the order of the outputs, joined by "/", for a checkpoint that names none.
-
-    Raises InputError where the names do not tell.
-    """
-    names = {int(key): str(value).casefold() for key, value in id2label.items()}
-    if given:
-        names = dict(enumerate(part.strip().casefold() for part in given.split("/")))
-        if len(names) != len(id2label):
-            raise UsageError(
-                f"labels={given} names {len(names)} outputs, the checkpoint has {len(id2label)}",
-                field="labels",
-                mend="/".join(LABELS),
-            )
-    order = []
-    for stem in ("entail", "neutral", "contradict"):
-        hits = [key for key, value in names.items() if value.startswith(stem)]
-        if len(hits) != 1:
-            shown = ", ".join(names[key] for key in sorted(names))
-            raise InputError(
-                f"the checkpoint's outputs are called {shown}: which one is {stem}... cannot be told",
-                field="labels",
-                mend="say it in the order of the outputs, as its model card does: labels=contradiction/neutral/entailment",
-            )
-        order.append(hits[0])
-    return order
 
 
 class Classifier:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from judgekit.errors import InputError, MissingDependency, UsageError
 from judgekit.metrics import models
 from judgekit.metrics.batching import in_batches
-from judgekit.metrics.models import label_order
 from judgekit.metrics.nli import load_nli
+from judgekit.metrics.nli_labels import label_order
 
 needs_models = pytest.mark.skipif(
     importlib.util.find_spec("transformers") is None or importlib.util.find_spec("sentence_transformers") is None,
