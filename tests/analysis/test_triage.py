@@ -224,7 +224,7 @@ def test_words_for_incomplete(tmp_path: Path, word: str) -> None:
     )
 
 
-@pytest.mark.parametrize("word", ["NA", "2", "incomplete", "maybe", "-1"])
+@pytest.mark.parametrize("word", ["NA", "2", "unfinished", "maybe", "-1"])
 def test_other_labels_are_errors_with_their_line(tmp_path: Path, word: str) -> None:
     with pytest.raises(DataError, match=r"l\.csv:3: incomplete:"):
         triage(write(tmp_path / "l.csv", "incomplete,score", "1,1", f"{word},2"))
