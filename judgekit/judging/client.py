@@ -24,7 +24,7 @@ from judgekit.judging.exchange import MODES, Exchange, Profile
 from judgekit.judging.faults import sort_out
 from judgekit.judging.local import LocalServer, local_model
 from judgekit.judging.prices import Price, given_price, listed_price
-from judgekit.judging.transport import Answer, Usage, joined_parts
+from judgekit.judging.transport import Answer, Usage, read_parts_of_content
 from judgekit.judging.types import JudgeSpec, Reply, Request
 
 __all__ = ["Client", "open_client"]
@@ -255,27 +255,8 @@ def _litellm() -> Any:
         setattr(litellm, name, [])
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    _read_parts_of_content(litellm)
+    read_parts_of_content(litellm)
     return litellm
-
-
-def _read_parts_of_content(litellm: Any) -> None:
-    """Some servers give a message's content as a list of parts, which litellm's conversion refuses: a paid reply would be lost.
-
-    Its hook for malformed replies joins their texts here, before that.
-    """
-    config: Any = litellm.OpenAIGPTConfig
-    before = config.transform_parsed_response_dict
-
-    def transform_parsed_response_dict(self: Any, reply: Any) -> Any:
-        reply = before(self, reply)
-        for choice in (reply.get("choices") if isinstance(reply, dict) else None) or []:
-            message = choice.get("message") if isinstance(choice, dict) else None
-            if isinstance(message, dict) and isinstance(message.get("content"), list):
-                message["content"] = joined_parts(message["content"])
-        return reply
-
-    config.transform_parsed_response_dict = transform_parsed_response_dict
 
 
 async def _close_connections() -> None:

@@ -104,6 +104,25 @@ def joined_parts(parts: Sequence[Any]) -> str | None:
     return "".join(texts) if texts else None
 
 
+def read_parts_of_content(litellm: Any) -> None:
+    """Some servers give a message's content as a list of parts, which litellm's conversion refuses: a paid reply would be lost.
+
+    Its hook for malformed replies joins their texts here, before that.
+    """
+    config: Any = litellm.OpenAIGPTConfig
+    before = config.transform_parsed_response_dict
+
+    def transform_parsed_response_dict(self: Any, reply: Any) -> Any:
+        reply = before(self, reply)
+        for choice in (reply.get("choices") if isinstance(reply, dict) else None) or []:
+            message = choice.get("message") if isinstance(choice, dict) else None
+            if isinstance(message, dict) and isinstance(message.get("content"), list):
+                message["content"] = joined_parts(message["content"])
+        return reply
+
+    config.transform_parsed_response_dict = transform_parsed_response_dict
+
+
 def names_structure(message: str) -> bool:
     """Whether a server's fault is its way to say that it cannot do what was asked for structure: that will not pass."""
     return _REFUSAL.search(message[:4000]) is not None and _STRUCTURE.search(message[:4000]) is not None
