@@ -78,6 +78,11 @@ def cost(
         notes.append(
             f"{n} judgements under earlier versions are left out of what was bought; their calls were paid all the same"
         )
+    notes += [
+        f"{row['rubric']} by {row['judge']}: on {row['n_tied']} records the samples' verdicts tie, which is no verdict: no catch, and in no quality but the AUC"
+        for row in bought
+        if row["n_tied"]
+    ]
     notes += whys if bought else []
     if any(row["n_calls_shared"] for row in bought):
         notes.append(
@@ -140,6 +145,10 @@ def _bought(
     scored = part[part["status"].isin(SCORED)]
     used = [call for calls in part["calls"] for call in calls]
     caught, units, labelled = _catches(scored, truth)
+    tied = (
+        len({(row.dataset, row.record_id) for row in scored.itertuples() if row.complete is not None} & set(truth))
+        - labelled
+    )
     found = _quality(scored, truth, quality, boot, worse) if truth else {"quality": None}
     reason = (
         why if why else found.get("reason") or (None if caught is not None else "no fixed threshold (complete_when)")
@@ -149,7 +158,7 @@ def _bought(
         "n_calls_shared": len(used) - len(set(used)), "tokens_in": _tokens(asked["tokens_in"]),
         "tokens_out": _tokens(asked["tokens_out"]), "cost": total, "cost_known": known, "n_unknown": unknown,
         "per_thousand": None if total is None or not len(part) else 1000 * total / len(part),
-        "n_labelled": labelled, "n_incomplete": units, "caught": caught,
+        "n_labelled": labelled + tied, "n_tied": tied, "n_incomplete": units, "caught": caught,
         "per_catch": None if total is None or not caught else total / caught,
         "quality": found.get("quality"), "quality_low": found.get("low"), "quality_high": found.get("high"), "reason": reason,
     }  # fmt: skip
@@ -191,7 +200,7 @@ def _fair(truth: dict[Any, bool], why: str | None, rater: str | None, judge: str
 
 
 def _by_record(scored: Any, truth: dict[Any, bool], column: str) -> tuple[list[bool], list[float], list[str]]:
-    """Label, mean over samples and cluster of every labelled record with a value."""
+    """Label, mean over samples and cluster of every labelled record with a value; samples whose verdicts tie are no verdict."""
     values: dict[Any, list[float]] = {}
     cluster: dict[Any, str] = {}
     for row in scored.itertuples():
@@ -199,7 +208,8 @@ def _by_record(scored: Any, truth: dict[Any, bool], column: str) -> tuple[list[b
         if key in truth and value is not None:
             values.setdefault(key, []).append(float(value))
             cluster[key] = row.cluster
-    keys = list(values)
+    tied = column == "complete"
+    keys = [key for key, said in values.items() if not tied or 2 * sum(said) != len(said)]
     return (
         [truth[key] for key in keys],
         [sum(values[key]) / len(values[key]) for key in keys],

@@ -160,3 +160,16 @@ def test_recall_knows_that_answers_to_one_question_resemble_each_other(build: Bu
     row = cost(run, quality="recall")["bought"].rows[0]
     assert row["quality"] == 0.5
     assert (row["quality_low"], row["quality_high"]) == pytest.approx((0.1255, 0.8745), abs=5e-4)
+
+
+def test_samples_that_tie_are_no_verdict(build: Build) -> None:
+    # r0 and r2 incomplete, r1 and r3 complete. r0 is called incomplete twice, r1 complete twice, r2 and r3 once each way: two verdicts are
+    # left, both right, so kappa is 1, one of one is caught, and two ties are counted.
+    twice = {0: (1.0, 1.0), 1: (5.0, 5.0), 2: (1.0, 5.0), 3: (5.0, 1.0)}
+    judgements = [
+        judged(f"r{i}", raw=raw, sample=k, cost=0.01) for i, two in twice.items() for k, raw in enumerate(two)
+    ]
+    found = cost(build(records(4), judgements), quality="kappa")
+    row = found["bought"].rows[0]
+    assert (row["quality"], row["caught"], row["n_incomplete"], row["n_labelled"], row["n_tied"]) == (1.0, 1, 1, 4, 2)
+    assert any("on 2 records the samples' verdicts tie" in note for note in found.notes)
