@@ -47,6 +47,7 @@ class Cell:
     notes: tuple[str, ...] = ()
     hashes: tuple[str, ...] | None = None  # of the records' content
     named: bool = True  # False: ids are row numbers, which say nothing about another table
+    keys: tuple[str, ...] | None = None  # names to hash where ids hold row numbers, alike in any order of the rows
     higher_is_worse: bool | None = None  # what the rubric file declares; None leaves it to the caller
 
     @property
@@ -68,6 +69,7 @@ class Cell:
                 ("cluster", self.cluster),
                 ("severity", self.severity),
                 ("hashes", self.hashes),
+                ("keys", self.keys),
             )
         }
         picked |= {

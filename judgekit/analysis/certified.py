@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from judgekit.analysis.cells import Cell
+from judgekit.analysis.result import percent
 from judgekit.analysis.triage_row import Choices, Row
 from judgekit.errors import StatisticsError
 from judgekit.stats.binomial import clopper_pearson
@@ -29,18 +30,24 @@ def clusters_of(cell: Cell) -> tuple[str, ...]:
     return cell.cluster if cell.cluster is not None else cell.ids
 
 
+def _keys(cell: Cell) -> tuple[str, ...]:
+    return cell.keys if cell.keys is not None else cell.ids
+
+
 def calibration_half(cell: Cell) -> Any:
     """Booleans, one a record: whether its cluster falls into the half that chooses, by a hash of the cluster's name."""
-    return np.array([_digest("judgekit split", name)[0] % 2 == 0 for name in clusters_of(cell)], dtype=bool)
+    names = cell.cluster if cell.cluster is not None else _keys(cell)
+    return np.array([_digest("judgekit split", name)[0] % 2 == 0 for name in names], dtype=bool)
 
 
 def pick_units(cell: Cell) -> list[int]:
     """Places of the incomplete units: of each cluster's incomplete answers the one whose id has the smallest hash."""
     groups: dict[str, list[int]] = defaultdict(list)
+    keys = _keys(cell)
     for place, name in enumerate(clusters_of(cell)):
         if cell.label[place] == 1:
             groups[name].append(place)
-    return sorted(min(places, key=lambda i: (_digest("judgekit pick", cell.ids[i]), i)) for places in groups.values())
+    return sorted(min(places, key=lambda i: (_digest("judgekit pick", keys[i]), i)) for places in groups.values())
 
 
 def match_calibration(cells: Sequence[Cell], others: Sequence[Cell]) -> list[Cell]:
@@ -184,8 +191,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
     if checked["recall"] is None:
         return [head, "No other incomplete answer is there to check it on."]
     tail = (
-        f"On {checked['n']} answers that did not choose it: {100 * checked['recall_questions']:.0f} % caught over "
-        f"{checked['questions']} questions ({100 * checked['recall_low']:.0f} to {100 * checked['recall_high']:.0f} %), "
-        f"{100 * checked['workload']:.0f} % read."
+        f"On {checked['n']} answers that did not choose it: {percent(checked['recall_questions'], beside=found['recall'])} caught over "
+        f"{checked['questions']} questions ({percent(checked['recall_low'], beside=found['recall'])} to {percent(checked['recall_high'], beside=found['recall'])}), "
+        f"{percent(checked['workload'])} read."
     )
     return [head, tail]

@@ -251,7 +251,9 @@ def _pair(wide: pd.DataFrame, a: str, b: str, options: dict[str, Any], file: str
     if design == "paired" or (design == "auto" and len(both) >= 2 and 2 * len(both) >= fewest):
         x, y = both[a].to_numpy(), both[b].to_numpy()
         test = paired(x, y, level=options["level"], **boot)
-        permuted = sign_flip(x - y, replicates=options["permutations"], seed=options["seed"])
+        gaps = x - y
+        gaps[abs(gaps) <= 1e-12 * max(abs(x).max(), abs(y).max())] = 0.0  # equal means that differ in their last digit
+        permuted = sign_flip(gaps, replicates=options["permutations"], seed=options["seed"])
     else:
         x, y = wide[a].dropna().to_numpy(), wide[b].dropna().to_numpy()
         test = welch(x, y, level=options["level"])

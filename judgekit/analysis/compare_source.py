@@ -119,6 +119,9 @@ def _run(
         raise InputError("the run holds no judgements", mend="judgekit judge DATA --rubric R --model M --out RUN")
     left = frame.attrs.get("left_out", [])
     notes = [f"{item['n']} judgements of {item['rubric']} under an earlier version are left out" for item in left]
+    off = sum(any(str(flag).startswith("off_scale") for flag in flags or ()) for flags in frame["flags"])
+    if off:
+        notes.append(f"{off} recorded scores lie off their rubric's scale and are used as they stand")
     return frame, ["dataset", "rubric", "judge"], notes
 
 

@@ -56,8 +56,12 @@ def cost(
     known = {name: _truth(labels[labels["dataset"] == name], rater) for name in dict.fromkeys(frame["dataset"])}
     whys = list(dict.fromkeys(why for _, why, _ in known.values() if why))
     keys = ["dataset", "rubric", "judge"]
+    rules = {(row.name, row.ask, row.score_fp): row.complete_when for row in run.rubrics.itertuples()}
     bought = [
-        dict(zip(keys, map(str, key), strict=True)) | _bought(part, *_fair(*known[key[0]], str(key[2])), quality, {"replicates": replicates, "seed": seed})
+        dict(zip(keys, map(str, key), strict=True)) | _bought(
+            part, *_fair(*known[key[0]], str(key[2])), quality, {"replicates": replicates, "seed": seed},
+            (rules.get(tuple(part.iloc[0][["rubric", "ask", "score_fp"]])) or "").lstrip().startswith("<"),
+        )
         for key, part in frame.groupby(keys, sort=False)
     ] if len(frame) else []  # fmt: skip
     for name in dict.fromkeys(row["dataset"] for row in bought):
@@ -74,6 +78,11 @@ def cost(
         notes.append(
             f"{n} judgements under earlier versions are left out of what was bought; their calls were paid all the same"
         )
+    notes += [
+        f"{row['rubric']} by {row['judge']}: on {row['n_tied']} records the samples' verdicts tie, which is no verdict: no catch, and in no quality but the AUC"
+        for row in bought
+        if row["n_tied"]
+    ]
     notes += whys if bought else []
     if any(row["n_calls_shared"] for row in bought):
         notes.append(
@@ -126,7 +135,9 @@ def _spent(model: str, part: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bought(part: Any, truth: dict[Any, bool], why: str | None, quality: str, boot: dict[str, Any]) -> dict[str, Any]:
+def _bought(
+    part: Any, truth: dict[Any, bool], why: str | None, quality: str, boot: dict[str, Any], worse: bool
+) -> dict[str, Any]:
     # A rule and a skipped record cost nothing; a verdict recorded elsewhere has no calls here, and its price is unknown.
     free = part["status"].isin(("rule", "skipped")) & ~part["calls"].map(bool)
     asked = part[~free]
@@ -134,7 +145,11 @@ def _bought(part: Any, truth: dict[Any, bool], why: str | None, quality: str, bo
     scored = part[part["status"].isin(SCORED)]
     used = [call for calls in part["calls"] for call in calls]
     caught, units, labelled = _catches(scored, truth)
-    found = _quality(scored, truth, quality, boot) if truth else {"quality": None}
+    tied = (
+        len({(row.dataset, row.record_id) for row in scored.itertuples() if row.complete is not None} & set(truth))
+        - labelled
+    )
+    found = _quality(scored, truth, quality, boot, worse) if truth else {"quality": None}
     reason = (
         why if why else found.get("reason") or (None if caught is not None else "no fixed threshold (complete_when)")
     )
@@ -143,7 +158,7 @@ def _bought(part: Any, truth: dict[Any, bool], why: str | None, quality: str, bo
         "n_calls_shared": len(used) - len(set(used)), "tokens_in": _tokens(asked["tokens_in"]),
         "tokens_out": _tokens(asked["tokens_out"]), "cost": total, "cost_known": known, "n_unknown": unknown,
         "per_thousand": None if total is None or not len(part) else 1000 * total / len(part),
-        "n_labelled": labelled, "n_incomplete": units, "caught": caught,
+        "n_labelled": labelled + tied, "n_tied": tied, "n_incomplete": units, "caught": caught,
         "per_catch": None if total is None or not caught else total / caught,
         "quality": found.get("quality"), "quality_low": found.get("low"), "quality_high": found.get("high"), "reason": reason,
     }  # fmt: skip
@@ -185,7 +200,7 @@ def _fair(truth: dict[Any, bool], why: str | None, rater: str | None, judge: str
 
 
 def _by_record(scored: Any, truth: dict[Any, bool], column: str) -> tuple[list[bool], list[float], list[str]]:
-    """Label, mean over samples and cluster of every labelled record with a value."""
+    """Label, mean over samples and cluster of every labelled record with a value; samples whose verdicts tie are no verdict."""
     values: dict[Any, list[float]] = {}
     cluster: dict[Any, str] = {}
     for row in scored.itertuples():
@@ -193,7 +208,8 @@ def _by_record(scored: Any, truth: dict[Any, bool], column: str) -> tuple[list[b
         if key in truth and value is not None:
             values.setdefault(key, []).append(float(value))
             cluster[key] = row.cluster
-    keys = list(values)
+    tied = column == "complete"
+    keys = [key for key, said in values.items() if not tied or 2 * sum(said) != len(said)]
     return (
         [truth[key] for key in keys],
         [sum(values[key]) / len(values[key]) for key in keys],
@@ -208,20 +224,20 @@ def _catches(scored: Any, truth: dict[Any, bool]) -> tuple[int | None, int | Non
     return sum(bad and share < 0.5 for bad, share in zip(label, complete, strict=True)), sum(label), len(label)
 
 
-def _quality(scored: Any, truth: dict[Any, bool], quality: str, boot: dict[str, Any]) -> dict[str, Any]:
+def _quality(scored: Any, truth: dict[Any, bool], quality: str, boot: dict[str, Any], worse: bool) -> dict[str, Any]:
     import numpy as np
 
     if quality == "auc":
         from judgekit.stats.auc import auc, auc_headline
 
         label, raw, clusters = _by_record(scored, truth, "raw")
-        found = auc(label, raw)
+        found = auc(label, raw, higher_is_worse=worse)
         if found.value is None:
             return {"quality": None, "reason": found.reason or "no record is both scored and labelled"}
-        span = auc_headline(label, raw, clusters=clusters).interval
+        span = auc_headline(label, raw, clusters=clusters, higher_is_worse=worse).interval
         return {"quality": float(found.value), "low": span.low, "high": span.high}
     from judgekit.stats.agreement import balanced_f1, cohen_kappa
-    from judgekit.stats.proportion import wilson
+    from judgekit.stats.proportion import clustered_share
 
     label, complete, clusters = _by_record(scored, truth, "complete")
     a = np.asarray(label, dtype=np.int64)
@@ -229,7 +245,7 @@ def _quality(scored: Any, truth: dict[Any, bool], quality: str, boot: dict[str, 
     if not len(a):
         return {"quality": None, "reason": "no record has a label and a verdict by fixed threshold"}
     if quality == "recall":
-        share = wilson(int((a & b).sum()), int(a.sum()))
+        share = clustered_share(b[a == 1], [name for name, bad in zip(clusters, a, strict=True) if bad])
         return {
             "quality": share.value,
             "low": share.low,

@@ -12,7 +12,7 @@ from judgekit import __version__
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Column", "Result", "Table", "interval", "number", "plain", "pvalue", "share", "signature"]
+__all__ = ["Column", "Result", "Table", "interval", "number", "percent", "plain", "pvalue", "share", "signature"]
 
 NONE = "-"
 
@@ -45,9 +45,26 @@ def number(digits: int = 3, *, signed: bool = False) -> Callable[[Any], str]:
     return show
 
 
+def percent(value: float | None, digits: int = 0, *, beside: float | None = None) -> str:
+    """A share in [0, 1] as a percentage; None is a dash.
+
+    Decimals are added until the text lies on the same side of 0, of 100 % and of the share `beside` (a recall target) as the value
+    does: .896 beside .9 is 89.6 %, not 90 %, and .9996 is never 100 %.
+    """
+    if value is None:
+        return NONE
+    marks = [mark for mark in (0.0, 1.0, beside) if mark is not None and abs(value - mark) > 1e-12]
+    while True:
+        text = f"{100 * value:.{digits}f}"
+        told = float(text) / 100
+        if digits > 12 or all(abs(told - mark) > 1e-14 and (told > mark) == (value > mark) for mark in marks):
+            return f"{text} %"
+        digits += 1
+
+
 def share(value: Any) -> str:
-    """A share as a percentage with one decimal."""
-    return NONE if value is None else f"{100 * value:.1f} %"
+    """A share as a percentage with one decimal; more where it would look like none or all."""
+    return percent(value, 1)
 
 
 def pvalue(value: Any) -> str:

@@ -253,6 +253,7 @@ def apply_screen(found: Screen, cells: Sequence[Cell]) -> list[Cell]:
                 first.dataset, None, f"screen {found.name}", first.rater, tuple(ids), score, label, fingerprint=found.digest,
                 cluster=tuple(clusters), severity=severity, unscored={"a part is missing": missing} if missing else {},
                 stratum=first.stratum, raters=first.raters, hashes=tuple(rows), named=first.named, higher_is_worse=False,
+                keys=first.keys if tuple(ids) == first.ids else None,
                 notes=(*notes, f"the screen was made from {found.n} records of {found.dataset} ({found.model.kind})"),
             )
         )  # fmt: skip

@@ -229,6 +229,7 @@ def triage_cells(
         rows.append(add_extras(make_row(cell, one), one))
     if rows and all(row.refused for row in rows):
         raise StatisticsError(f"refused: {rows[0].refused}")
+    rows = _best_of_many(rows)
     if certify is not None:
         rows = certify_rows(rows, choices, certify, others, origin)
     if calibrate:
@@ -236,6 +237,22 @@ def triage_cells(
     extra = [] if certify is None else [f"certify {float(certify):g}"]
     extra += [f"calibration {origin}"] if others is not None else []
     return Triage(tuple(rows), signature(rows, choices, source, extra), choices, tuple(left))
+
+
+def _best_of_many(rows: Sequence[Row]) -> list[Row]:
+    """Each row with a note where it is one of several judges and rubrics of its data set."""
+    looked: dict[str, set[tuple[str | None, str | None]]] = {}
+    for row in rows:
+        if row.auc.value is not None:
+            looked.setdefault(row.cell.dataset, set()).add((row.cell.rubric, row.cell.judge))
+    done = []
+    for row in rows:
+        many = len(looked.get(row.cell.dataset, ()))
+        if many > 1 and row.auc.value is not None:
+            note = f"one of {many} judges and rubrics looked at: the best of many flatters itself until other records confirm it"
+            row = row.with_values(notes=[*row.values["notes"], note])
+        done.append(row)
+    return done
 
 
 def _calibrated(row: Row) -> Row:

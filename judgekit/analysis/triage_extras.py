@@ -10,6 +10,7 @@ import numpy as np
 
 from judgekit.analysis.cells import Cell
 from judgekit.analysis.certified import clusters_of
+from judgekit.analysis.result import percent
 from judgekit.analysis.triage_row import Choices, Row
 from judgekit.stats.auc import AucDifference, paired_auc
 from judgekit.stats.binomial import clopper_pearson
@@ -58,11 +59,15 @@ def add_extras(row: Row, choices: Choices) -> Row:
         low = _recall_interval(row)
         extra["recall_interval"] = low
         if low is not None:
+            aim = row.values["recall_target"]
             lines.append(
-                f"Recall {row.point.recall:.2f}, 95 % interval {low['low']:.2f} to {low['high']:.2f} (Clopper-Pearson, {low['unit']})."
+                f"Recall {percent(row.point.recall, beside=aim)}, 95 % interval {percent(low['low'], beside=aim)} to "
+                f"{percent(low['high'], beside=aim)} (Clopper-Pearson, {low['unit']})."
             )
     found = _severity(row)
-    if found is not None:
+    if row.cell.weight is not None and row.cell.severity is not None:
+        lines.append("Missed by severity: not counted, since the answers were sampled with unequal probabilities.")
+    elif found is not None:
         extra["severity"] = found
         lines += _severity_lines(found)
     extra["lines"] = lines
@@ -111,12 +116,10 @@ def _severity(row: Row) -> dict[str, Any] | None:
 
 
 def _severity_lines(found: dict[str, Any]) -> list[str]:
-    parts = [
-        f"{m['missed']} of {m['n']} {m['severity']} (at most {100 * m['upper']:.0f} %)" for m in found["by_severity"]
-    ]
+    parts = [f"{m['missed']} of {m['n']} {m['severity']} (at most {percent(m['upper'])})" for m in found["by_severity"]]
     text = f"Missed by severity, with one-sided 95 % bounds: {', '.join(parts)}"
     if found["weighted"] is not None:
-        text += f"; weighted {100 * found['weighted']:.0f} % (at most {100 * found['weighted_upper']:.0f} %)"
+        text += f"; weighted {percent(found['weighted'])} (at most {percent(found['weighted_upper'])})"
     if found["without_severity"]:
         text += f"; {found['without_severity']} incomplete answers name no severity"
     if found["repeated_questions"]:

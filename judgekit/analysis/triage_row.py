@@ -275,7 +275,8 @@ def _fixed(cell: Cell, used: Any) -> dict[str, float | None]:
         return {"f1": None, "precision": None, "recall": None}
     known = used & (cell.fixed >= 0)
     truth, said = cell.label[known] == 1, cell.fixed[known] == 1
-    tp, fp, fn = int((truth & said).sum()), int((~truth & said).sum()), int((truth & ~said).sum())
+    weight = np.ones(truth.size) if cell.weight is None else cell.weight[known]
+    tp, fp, fn = (float(weight[which].sum()) for which in (truth & said, ~truth & said, truth & ~said))
     return {
         "f1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else None,
         "precision": tp / (tp + fp) if tp + fp else None,

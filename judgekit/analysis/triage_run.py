@@ -39,6 +39,7 @@ class _Scores:
     complete: bool | None
     asked: tuple[str, ...]
     tuned: int = 0
+    off_scale: int = 0
 
 
 def run_cells(run: Any, selection: Selection) -> tuple[list[Cell], list[str]]:
@@ -132,7 +133,7 @@ def _measured(run: Any, selection: Selection) -> dict[tuple[str, str, str], dict
 
 
 def _scores(group: Sequence[Any]) -> _Scores:
-    raws, whys, rules, verdicts = [], [], [], []
+    raws, whys, rules, verdicts, off = [], [], [], [], 0
     asked: tuple[str, ...] = ()
     tuned = 0
     for row in group:
@@ -140,6 +141,7 @@ def _scores(group: Sequence[Any]) -> _Scores:
             asked = tuple(str(item["id"]) for item in row.criteria)
         if row.status in SCORED and row.raw is not None:
             raws.append(float(row.raw))
+            off += any(str(flag).startswith("off_scale") for flag in row.flags or ())
             rules.append(row.status == "rule")
             verdicts.append(row.complete)
             tuned += TUNED in (row.flags or ())
@@ -151,7 +153,7 @@ def _scores(group: Sequence[Any]) -> _Scores:
     if not raws:
         return _Scores(None, whys[0] if whys else None, n, n, False, None, asked)
     complete = verdicts[0] if len(verdicts) == 1 else None
-    return _Scores(float(np.mean(raws)), None, n, n - len(raws), all(rules), complete, asked, tuned)
+    return _Scores(float(np.mean(raws)), None, n, n - len(raws), all(rules), complete, asked, tuned, off)
 
 
 def _by_rater(
@@ -184,10 +186,14 @@ def _by_rater(
         wanted = list(joins[:1]) if joins else list(names) or [None]
     out = []
     for rater in wanted:
-        labels = _labels(records, construct, rater, when if rater == "mean" else None)
+        labels = _labels(records, construct, rater)
         shown = None if rater is None else rater.removeprefix(PREFIX)
         members = tuple(str(n) for n in names if n) if rater is None or is_join(rater) or rater in HOWS else (rater,)
         cell = _cell(base, records, scores, labels, when, shown, members)
+        others = sorted({label.construct for record in records for label in record.labels} - {construct})
+        if others and not any(labels.values()):
+            note = f"the labels are of {', '.join(others)}; this judge was asked about {construct}"
+            cell = cell.take(np.ones(len(cell.ids), bool), notes=(*cell.notes, note))
         if selection.sampling_probability is not None:
             cell = cell.take(np.ones(len(cell.ids), bool), weight=_weights(records, selection.sampling_probability))
         if selection.rater is None and joins and len(names) > 1:
@@ -199,9 +205,17 @@ def _by_rater(
     return out
 
 
-def _labels(records: Sequence[Record], construct: str, rater: str | None, when: str | None) -> dict[str, Label | None]:
+def _labels(records: Sequence[Record], construct: str, rater: str | None) -> dict[str, Label | None]:
+    if rater == "mean":
+        # Raters' scores lie in [0, 1] and the rubric's threshold on its own scale: only the card knows which mean is complete.
+        rater = PREFIX + rater
+        if not any(x.construct == construct and x.rater == rater for record in records for x in record.labels):
+            raise StatisticsError(
+                "no card says which mean of the raters' scores is complete", field="rater",
+                mend="write `join: mean` and `complete_when` into the card and judge again, or choose majority or worst",
+            )  # fmt: skip
     if rater in HOWS and rater is not None:
-        return dict(joined_set(records, construct, rater, complete_when=when))
+        return dict(joined_set(records, construct, rater))
     found: dict[str, Label | None] = {}
     for record in records:
         found[record.id] = next((x for x in record.labels if x.construct == construct and x.rater == rater), None)
@@ -290,6 +304,9 @@ def _notes(
         yield f"raw scores are means over up to {most} samples of a record" + (
             f"; {lost} samples had no score" if lost else ""
         )
+    off = sum(s.off_scale for s in mine)
+    if off:
+        yield f"{off} recorded scores lie off the rubric's scale and are used as they stand"
     asked = [s.asked for s in mine]
     rated = [tuple(x.criteria) if x is not None and x.criteria else () for x in said]
     if oracle_criteria(asked, rated):

@@ -18,6 +18,7 @@ __all__ = ["table_cells"]
 
 _TRUE = {"1", "1.0", "true", "yes"}
 _FALSE = {"0", "0.0", "false", "no"}
+_WORDS = {"incomplete": 1, "complete": 0}  # these say what they mean, whatever the column is called
 _NO_SCORE = {
     "", "na", "n/a", "nan", "null", "none", "-", "inf", "+inf", "-inf", "infinity", "-infinity",
     "invalid", "refused", "truncated", "filtered", "error", "skipped", "unscored",
@@ -69,7 +70,8 @@ def _one(
     key: tuple[str, str | None, str, str | None],
 ) -> list[Cell]:
     dataset, rubric, judge, stratum = key
-    ids = _ids(table, columns, members)
+    told = _ids(table, columns, members)
+    ids, keys = _apart(table, columns, told, members)
     scores, missing = [], []
     for row in members:
         value, why = _score(table, row, column)
@@ -83,7 +85,7 @@ def _one(
         judge=judge,
         rater=None,
         ids=tuple(ids),
-        hashes=_hashes(table, columns, ids, members),
+        hashes=_hashes(table, columns, told, members),
         named=columns.id is not None or any(c.strip().lower() in _IDS for c in table.columns),
         score=np.array(scores, dtype=np.float64),
         label=np.array(labels, dtype=np.int8),
@@ -95,16 +97,17 @@ def _one(
         unscored=counted(missing),
         stratum=None if columns.by is None else (columns.by, stratum or ""),
         fixed=complete_by_rule(np.array(scores, dtype=np.float64), complete_when or default_complete_when(rubric)),
+        keys=keys,
     )
     if columns.rater is None:
         return [base]
     raters = [_text(table.rows[row].get(columns.rater)) or "" for row in members]
-    names = tuple(dict.fromkeys(raters))
+    who = tuple(dict.fromkeys(raters))
     found = [
         base.take([r == name for r in raters], rater=name, raters=(name,), unscored=_left(base, raters, name, missing))
-        for name in names
+        for name in who
     ]
-    return found if join is None else [*found, _joined(table, base, ids, raters, names, join)]
+    return found if join is None else [*found, _joined(table, base, ids, raters, who, join)]
 
 
 def _left(base: Cell, raters: list[str], name: str, missing: list[str]) -> dict[str, int]:
@@ -218,6 +221,31 @@ def _ids(table: Table, columns: Columns, members: list[int]) -> list[str]:
     return ids
 
 
+def _apart(
+    table: Table, columns: Columns, names: list[str], members: list[int]
+) -> tuple[list[str], tuple[str, ...] | None]:
+    """Ids that tell rows apart, and keys to hash where those ids hold row numbers.
+
+    An id column that names the question may repeat. Were its values taken as ids, scores of one answer would be set against
+    another's of the same question, so the row's number is added. A hash of it would change with the order of rows: a key is the
+    content of the row (equal rows counted), and rows of equal content are interchangeable.
+    """
+    raters = ["" if columns.rater is None else _text(table.rows[row].get(columns.rater)) or "" for row in members]
+    named = columns.id is not None or any(c.strip().lower() in _IDS for c in table.columns)
+    repeated = len(set(zip(names, raters, strict=True))) < len(names)
+    if named and not repeated:
+        return names, None
+    ids = [f"{name} (row {row + 1})" for name, row in zip(names, members, strict=True)] if named else names
+    wanted = (*columns.score, columns.label, columns.cluster, columns.rater, columns.severity)
+    seen: Counter[tuple[str, ...]] = Counter()
+    keys = []
+    for name, row in zip(names, members, strict=True):
+        content = (name if named else "", *(_text(table.rows[row].get(c)) or "" for c in wanted if c))
+        seen[content] += 1
+        keys.append("\x1f".join((*content, str(seen[content]))))
+    return ids, tuple(keys)
+
+
 def _hashes(table: Table, columns: Columns, ids: list[str], members: list[int]) -> tuple[str, ...]:
     """A name of each row's content that survives another order: its id, or without one its scores and cluster."""
     named = columns.id is not None or any(c.strip().lower() in _IDS for c in table.columns)
@@ -284,12 +312,14 @@ def _label(table: Table, row: int, column: str, label_is: str) -> int:
     text = (_text(value) or "").lower()
     if text == "":
         return -1
+    if text in _WORDS:
+        return _WORDS[text]
     if text not in _TRUE | _FALSE:
         raise table.fail(
             row,
             column,
             f"{value!r} is no label",
-            "write 1, 0, true, false, yes or no, or leave it empty if nobody labelled it",
+            "write 1, 0, true, false, yes, no, incomplete or complete, or leave it empty if nobody labelled it",
         )
     return int((text in _TRUE) == (label_is == "incomplete"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from judgekit.analysis.result import percent, pvalue
 from judgekit.analysis.triage_row import Row
 
 if TYPE_CHECKING:
@@ -58,12 +59,20 @@ def verdict(row: Row) -> str | None:
     if row.refused or min(m, n) < 10 or point.recall is None or point.workload is None or row.cell.weight is not None:
         return None
     beside, flagged = row.baselines, round(point.flagged or 0)
+    read, by_chance = _percent(point.workload, beside.random), _percent(beside.random, point.workload)
     target = f"{100 * row.values['recall_target']:g} %"
     if row.values["optimistic"]:
-        start = f"To catch {target} of the incomplete answers a clinician must still read {flagged} of {m + n} ({_percent(point.workload)})"
+        start = f"To catch {target} of the incomplete answers a clinician must still read {flagged} of {m + n} ({read})"
     else:
-        start = f"The threshold catches {_percent(point.recall)} of the incomplete answers and a clinician reads {flagged} of {m + n} ({_percent(point.workload)})"
-    text = f"{start}; reading in random order would need {_percent(beside.random)}, a perfect judge {_percent(beside.perfect)}."
+        start = f"The threshold catches {_percent(point.recall, row.values['recall_target'])} of the incomplete answers and a clinician reads {flagged} of {m + n} ({read})"
+    lost = len(row.cell.ids) - row.values["n_unlabelled"] - (m + n)  # unscored, and not filled
+    if lost:
+        start += (
+            f", with the {lost} unscored {flagged + lost} of {m + n + lost} ({_percent(row.values['workload_all'])})"
+        )
+    text = f"{start}; reading in random order would need {by_chance}, a perfect judge {_percent(beside.perfect)}."
+    if row.values["optimistic"] and beside.random is not None and point.workload >= beside.random:
+        text += " That is no less than in random order: at this target the judge saves nothing."
     low, high = row.headline.interval.low, row.headline.interval.high
     if low is not None and high is not None and low <= 0.5 <= high:
         text += " The interval of the AUC holds .5: these scores are not shown to rank better than chance."
@@ -82,7 +91,7 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
             str(row.values["n_unlabelled"]),
             _number(row.values["auc"], 3),
             _span(row.headline.interval.low, row.headline.interval.high),
-            _number(row.values["mann_whitney_p"], 4),
+            pvalue(row.values["mann_whitney_p"]),
         ]
         for number, row in rows
     ]
@@ -91,7 +100,7 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
             f"[{number}]",
             "-" if row.point.threshold is None else f"{row.values['flag_if'].split()[1]} {row.point.threshold:g}",
             _of(row.point.caught, row.point.n_incomplete),
-            _percent(row.values["recall"]),
+            _percent(row.values["recall"], row.values["recall_target"]),
             _of(row.point.flagged, row.point.n),
             _percent(row.values["workload"]),
             _percent(row.values["workload_all"]),
@@ -100,7 +109,7 @@ def _blocks(found: Triage) -> dict[str, tuple[list[str], list[list[str]]]]:
             _number(row.values["precision"], 2),
             _number(row.values["false_alarms_per_catch"], 2),
             _number(row.values["wss"], 2),
-            _percent(row.values["recall_loco"]),
+            _percent(row.values["recall_loco"], row.values["recall_target"]),
         ]
         for number, row in rows
     ]
@@ -141,7 +150,7 @@ def _extras(row: Row) -> list[str]:
     untied = point.caught == hope.needed
     if row.values["optimistic"] and untied and hope.expected_recall is not None and row.cell.weight is None:
         lines.append(
-            f"On new answers such a threshold catches about {_percent(hope.expected_recall)} (without ties), and less than the target "
+            f"On new answers such a threshold catches about {_percent(hope.expected_recall, row.values['recall_target'])} (without ties), and less than the target "
             f"with probability {hope.chance_under_target:.2f}."
         )
     return lines + list(row.extra.get("lines", []))
@@ -162,7 +171,7 @@ def _pairs(found: Triage) -> list[str]:
             continue
         span = f"{one.low:+.3f} to {one.high:+.3f}"
         lines.append(
-            f"  {name}: {one.difference:+.3f} ({span}), n = {one.n}, p = {one.p:.4f}, times {pair.family}: {pair.p_bonferroni:.4f}"
+            f"  {name}: {one.difference:+.3f} ({span}), n = {one.n}, p = {pvalue(one.p)}, times {pair.family}: {pvalue(pair.p_bonferroni)}"
         )
     return lines
 
@@ -181,10 +190,10 @@ def _number(value: Any, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def _percent(value: float | None) -> str:
+def _percent(value: float | None, beside: float | None = None) -> str:
     if value is None:
         return "-"
-    return f"{100 * value:.1f} %" if 0 < value < 0.01 else f"{100 * value:.0f} %"
+    return percent(value, int(0 < value < 0.01), beside=beside)
 
 
 def _of(part: float | None, whole: float | None) -> str:

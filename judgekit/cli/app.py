@@ -51,6 +51,11 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
+            import difflib
+
+            near = difflib.get_close_matches(cmd_name, self.list_commands(ctx), 1)
+            if near:
+                ctx.fail(f"No such command {cmd_name!r}: did you mean {near[0]!r}?")
             return None
         module, attribute = COMMANDS[cmd_name][0].split(":")
         command: click.Command = getattr(import_module(module), attribute)
@@ -68,13 +73,24 @@ def _exists(where: str) -> bool:
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="judgekit")
 def cli() -> None:
-    """Judge medical answers with rubrics, and measure how far the judge can be trusted."""
+    """Judge medical answers with rubrics, and measure how far the judge can be trusted.
+
+    \b
+    First steps:
+      judgekit demo                          see the main job done, without a key
+      judgekit rubric new my-rubric          a commented rubric file to start from
+      judgekit judge DATA --rubric my-rubric.yaml --model M --limit 3
+      judgekit triage runs/DATA              how many answers must a clinician still read?
+    DATA is a file of answers, or a name that `judgekit data list` shows.
+    """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code (DESIGN, section 8)."""
     args = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in args
+    if sys.stderr is None:  # started with it closed (`2>&-`): notes have nowhere to go, and the work goes on
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
     for stream in (sys.stdout, sys.stderr):
         # A file name that is not UTF-8 inside a message must not become a fault of its own. Inside JSON, the escape of a
         # lone surrogate is a valid one.
@@ -128,9 +144,12 @@ def _fault(error: Exception, as_json: bool) -> int:
 def _report(error: dict[str, Any], text: str, as_json: bool) -> None:
     if as_json:
         full = {key: error.get(key) for key in ("kind", "file", "line", "field", "message", "mend")}
-        click.echo(json.dumps({"error": full}, ensure_ascii=False))
-    else:
-        click.echo(f"judgekit: {text}", err=True)
+        try:
+            click.echo(json.dumps({"error": full}, ensure_ascii=False))
+            return
+        except OSError:  # stdout is what failed (a full disk, a closed pipe): it may not fail again when Python ends
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
+    click.echo(f"judgekit: {text}", err=True)
 
 
 def entry() -> None:

@@ -236,12 +236,15 @@ def _counts(found: dict[str, Any], errors: int) -> None:
         )
     if found["severities"]:
         click.echo("  severities: " + ", ".join(f"{word} {number}" for word, number in found["severities"].items()))
+    for construct, words in found["values"].items():
+        click.echo(f"  {construct}: " + ", ".join(f"{word} {number}" for word, number in words.items()))
     if found["labels"]:
         click.echo("")
+        word = "incomplete" if {row["construct"] for row in found["labels"]} == {"completeness"} else "no"
         people = [row for row in found["labels"] if not row["join"]]
         hidden = people[12:] if len(people) > 14 else []
         _table(
-            ["construct", "rater", "labels", "verdicts", "incomplete", "base rate"],
+            ["construct", "rater", "labels", "verdicts", word, "base rate"],
             [
                 [
                     row["construct"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.cli.judge import show_outcome
+from judgekit.cli.judge import next_step, show_outcome
 
 if TYPE_CHECKING:
     from judgekit.data import RecordSet
@@ -77,7 +77,7 @@ def import_(
         records = load_records(data, card=card, dataset=dataset)
     loaded = [load_rubric(name) for name in named]
     outcome = asyncio.run(run_judges([records], loaded, [JudgeSpec(f"replay/{file}")], out))
-    show_outcome(outcome, as_json)
+    show_outcome(outcome, as_json, then=next_step(records, out))
     return outcome.exit_code
 
 

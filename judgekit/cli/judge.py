@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-__all__ = ["judge", "options_from", "running_options", "show_outcome", "show_plan"]
+__all__ = ["judge", "next_step", "options_from", "running_options", "show_outcome", "show_plan"]
 
 RUNNING: list[Callable[[Any], Any]] = [
     click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
@@ -133,8 +134,19 @@ def judge(
         show_plan(make_plan([records], compiled, specs, folder, options), as_json)
         return 0
     outcome = asyncio.run(run_judges([records], compiled, specs, folder, options, known=known))
-    show_outcome(outcome, as_json)
+    asked = {rubric.construct or "completeness" for rubric in compiled}  # as triage has it
+    show_outcome(outcome, as_json, then=next_step(records, folder, asked))
     return outcome.exit_code
+
+
+def next_step(records: Any, folder: Path, constructs: set[str] | None = None) -> str:
+    """What to type after judging: triage where there are labels (of `constructs`, where given) to hold judges against, else a comparison or the verdicts themselves."""
+    if any(constructs is None or label.construct in constructs for record in records for label in record.labels):
+        return f"judgekit triage {folder} --recall 0.9"
+    if len({str(record.meta.get("model")) for record in records}) > 1:
+        return f"judgekit compare {folder}"
+    of = f" of {' or '.join(sorted(constructs))}" if constructs else ""
+    return f"judgekit report {folder} (no record has a label{of}, so there is nothing to triage)"
 
 
 def show_plan(plan: Any, as_json: bool) -> None:
@@ -179,6 +191,8 @@ def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
         ]
         click.echo("  ".join(cells).rstrip())
     flags = {name: sum(row.flags[name] for row in outcome.rows) for row in outcome.rows for name in row.flags}
+    for line in _reasons(outcome.rows):
+        click.echo(line)
     if flags:
         click.echo("flags: " + ", ".join(f"{name} {n}" for name, n in sorted(flags.items())))
     click.echo(
@@ -189,6 +203,17 @@ def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
         retried = [name for name in ("error", "invalid", "skipped") if name in outcome.unscored]
         again = f"the same command tries {' and '.join(retried)} again; " if retried else ""
         click.echo(f"next: {again}{then or f'judgekit triage {outcome.run} --recall 0.9'}")
+
+
+def _reasons(rows: Any, most: int = 3) -> list[str]:
+    """Why judgements are unscored: the commonest reasons, and how many more there are."""
+    found: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        found.update(row.reasons)
+    lines = [f"{status} {n}: {' '.join(why.split())}" for (status, why), n in found.most_common(most)]
+    if len(found) > most:
+        lines.append(f"and {sum(found.values()) - sum(n for _, n in found.most_common(most))} more, for other reasons")
+    return lines
 
 
 def _row(row: Any, with_set: bool) -> list[str]:

@@ -34,12 +34,13 @@ __all__ = ["report"]
     metavar="DIR",
     help="Also PNG, SVG and CSV for papers.",
 )
+@click.option("--metric", multiple=True, metavar="NAME", help="Also set this local metric against the labels, or all.")
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout: what was written, what is not there and why."
 )
 def report(
     run: str, out: Path | None, recall: str, title: str | None, reasons: str | None, markdown: Path | None, figures: Path | None,
-    as_json: bool,
+    as_json: bool, metric: tuple[str, ...],
 ) -> None:  # fmt: skip
     """One HTML file that tells the whole run.
 
@@ -51,7 +52,9 @@ def report(
     from judgekit.report.write import make_report
 
     page = out if out is not None else Path(run) / "report.html"
-    done = make_report(run, page, recall=recall, title=title, reasons=reasons, markdown=markdown, figures=figures)
+    done = make_report(
+        run, page, recall=recall, title=title, reasons=reasons, metrics=metric, markdown=markdown, figures=figures
+    )
     if as_json:
         body = {
             "page": str(done.page),

@@ -22,7 +22,7 @@ def rubric() -> None:
     """Write, lint, render and test rubric files.
 
     A rubric is a YAML file that says everything about a judgement except the model. NAME is a name of the library (see `list`), or
-    a path that ends in .yaml.
+    a path that ends in .yaml. The usual order is new, lint, render, test, and then `judgekit judge`.
     """
 
 
@@ -152,7 +152,7 @@ def lint(files: tuple[str, ...], strict: bool, as_json: bool) -> int:
     return 1 if errors or (strict and warnings) else 0
 
 
-@rubric.command()
+@rubric.command(short_help="The exact messages and schema for one record, and the fingerprints.")
 @click.argument("name")
 @click.option(
     "--record", "file", type=click.Path(), metavar="FILE", help="Records to fill it with; a sample otherwise."

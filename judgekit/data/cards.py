@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -188,10 +189,12 @@ class Shape(_Strict):
     """One form that a data set's files come in: which keys a row has, and how it becomes a record.
 
     `native` rows name Record fields themselves, as without a card. With `merge`, rows of the same id are ratings of one record.
+    `named` tells forms of the same columns apart by the file's name, such as ``*unsupervised*``.
     """
 
     about: str | None = None
     has: list[str] = []
+    named: str | None = None
     rows: Path_ | None = None
     where: list[Filter] = []
     merge: bool = False
@@ -249,12 +252,22 @@ class Card:
         """Hash of everything that decides how a row becomes a record."""
         return content_hash({name: shape.model_dump(mode="json") for name, shape in self.spec.shapes.items()})
 
+    def twins(self, name: str) -> list[str]:
+        """Other shapes of the same columns, which only a file's name or the person tells apart."""
+        mine = set(self.spec.shapes[name].has)
+        return [
+            other
+            for other, shape in self.spec.shapes.items()
+            if other != name and mine and set(shape.has) == mine and (shape.named or self.spec.shapes[name].named)
+        ]
+
     def shape_for(self, row: dict[str, Any], file: str | None, line: int) -> tuple[str, Shape]:
-        """The first shape whose `has` keys all stand in the row; DataError when none fits."""
+        """The first shape whose `has` keys all stand in the row, and whose `named` fits the file; DataError when none does."""
         if self.shape is not None:
             return self.shape, self.spec.shapes[self.shape]
+        here = "" if file is None else Path(file).name
         for name, shape in self.spec.shapes.items():
-            if all(key in row for key in shape.has):
+            if all(key in row for key in shape.has) and (shape.named is None or fnmatch(here, shape.named)):
                 return name, shape
         wanted = "; ".join(f"{name}: {', '.join(shape.has)}" for name, shape in self.spec.shapes.items())
         raise DataError(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from judgekit.data.build import Problems, build, split_columns
-from judgekit.data.cards import Card, format_module, load_card
+from judgekit.data.cards import Card, card_names, format_module, load_card
 from judgekit.data.fetch import locate_name
 from judgekit.data.labels import check_raters
 from judgekit.data.mapping import Mapper
@@ -96,6 +97,21 @@ def _by_name(source: Any, card: str | Path | Card | None) -> tuple[Any, str | Pa
         place = locate_name(str(source))
         if place is not None:
             return place
+    if isinstance(source, str | Path) and not Path(source).suffix and not Path(source).exists():
+        name, names = Path(source).as_posix(), card_names()
+        near = difflib.get_close_matches(name.partition("/")[0], names, 1)
+        if name.partition("/")[0] in names:
+            raise DataError(
+                "a data set that is named brings its own card",
+                file=str(source),
+                field="card",
+                mend="leave the card out",
+            )
+        raise DataError(
+            "there is no such file, and no data set of this name",
+            file=str(source),
+            mend=f"did you mean {near[0]!r}?" if near else "`judgekit data list` shows the names",
+        )
     return source, card
 
 

@@ -379,11 +379,17 @@ class Mapper:
             )
         if self.shape_name is not None and self.rows > sum(self.left_out.values()):
             shape = self.shape()
+            if self.card.shape is None and (twins := self.card.twins(self.shape_name)):
+                others = ", ".join(f"--card {self.card.name}/{name}" for name in twins)
+                out.append(
+                    f"by its name the file is {self.card.name}/{self.shape_name}; the same columns also mean {others}"
+                )
             wanted = [f"fields.{name}" for name in shape.fields] + [f"meta.{name}" for name in shape.meta]
             wanted += ["criteria.text"] * bool(shape.criteria) + ["labels"] * bool(shape.labels)
             missing = [name for name in wanted if not self.found[name]]
             if missing:
-                out.append(f"the card {self.card.name!r} found nothing in any row for {', '.join(missing)}")
+                doubt = " (nothing is labelled: is it the card of this file?)" if "labels" in missing else ""
+                out.append(f"the card {self.card.name!r} found nothing in any row for {', '.join(missing)}{doubt}")
         return out
 
 

@@ -69,6 +69,7 @@ def counts(records: RecordSet) -> dict[str, Any]:
         },
         "labels": _label_rows(items),
         "severities": _severities(items),
+        "values": _values(items),
         "notes": [*records.notes, *warnings(records)],
     }
 
@@ -107,10 +108,23 @@ def _severities(items: Sequence[Record]) -> dict[str, int]:
     return dict(found.most_common())
 
 
+def _values(items: Sequence[Record]) -> dict[str, dict[str, int]]:
+    """Per construct, what raters said where they said a word or ticked criteria and gave no verdict; the 12 most frequent."""
+    found: dict[str, Counter[str]] = {}
+    for record in items:
+        for label in record.labels:
+            if label.complete is None and not is_join(label) and isinstance(label.value, str | int | float):
+                found.setdefault(label.construct, Counter())[str(label.value)] += 1
+    return {construct: dict(words.most_common(12)) for construct, words in found.items()}
+
+
 def warnings(records: RecordSet) -> list[str]:
     """Sentences about what could mislead in an analysis of these records."""
     items = list(records)
     out = []
+    verdicts = [name for name, shape in records.card.spec.shapes.items() if shape.verdicts] if records.card else []
+    if records.card and any(records.name == f"{records.card.name}-{name}" for name in verdicts):
+        out.append("these rows are judges' recorded verdicts, not texts: judgekit import FILE --card CARD --out RUN")
     few = [record for record in items if 0 < _counting(record) <= 2]
     if len(few) * 5 >= len(items) and few:
         out.append(f"{len(few)} of {len(items)} records have one or two criteria that count: a share of them is coarse")

@@ -147,7 +147,7 @@ class Caller:
         self.store.put_call(row)
         if row.status not in SERVED:
             self._useless.add(row.key)
-        self.progress.called(row.cost, row.tokens_in is not None or row.text is not None)
+        self.progress.called(row.cost, row.latency_s is not None)
         self.tell(client.notes, self.progress.note)
         return row
 

@@ -24,7 +24,7 @@ from judgekit.judging.exchange import MODES, Exchange, Profile
 from judgekit.judging.faults import sort_out
 from judgekit.judging.local import LocalServer, local_model
 from judgekit.judging.prices import Price, given_price, listed_price
-from judgekit.judging.transport import Answer, Usage
+from judgekit.judging.transport import Answer, Usage, read_parts_of_content
 from judgekit.judging.types import JudgeSpec, Reply, Request
 
 __all__ = ["Client", "open_client"]
@@ -236,8 +236,13 @@ def _litellm() -> Any:
     # in its other mode it reads a .env file from wherever it is installed: a file must not move where answers are sent
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     import logging
+    import warnings
 
     import litellm
+
+    # The SDK's models complain on the screen about every reply that is not shaped to the letter; what a reply holds is
+    # for the parser to judge.
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
 
     litellm.suppress_debug_info = True
     litellm.telemetry = False
@@ -250,6 +255,7 @@ def _litellm() -> Any:
         setattr(litellm, name, [])
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    read_parts_of_content(litellm)
     return litellm
 
 
@@ -369,7 +375,7 @@ def _answer(reply: Any) -> Answer:
         finish_reason=choice.finish_reason,
         usage=spent,
         model=model,
-        thought=bool(getattr(message, "reasoning_content", None)),
+        reasoning=getattr(message, "reasoning_content", None) or None,
         choices=len(reply.choices),
         logprobs=_logprobs(getattr(choice, "logprobs", None)),
     )

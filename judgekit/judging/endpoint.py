@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Mapping
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from judgekit.errors import UsageError
 
@@ -28,11 +28,18 @@ def resolve_base(model: str, api_base: str | None, environ: Mapping[str, str] | 
         if api_base is None:
             return None
     parts = urlsplit(api_base)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not _port_fits(parts):
         raise UsageError(
             f"{api_base!r} is no address of a server", field="api_base", mend="write it as http://127.0.0.1:8000/v1"
         )
     return api_base.rstrip("/")
+
+
+def _port_fits(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
 
 
 def endpoint_of(model: str, base: str | None) -> str:

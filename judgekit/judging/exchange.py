@@ -214,6 +214,7 @@ class Exchange:
                 "finish_reason": answer.finish_reason,
                 "usage": {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost": usage.cost},
                 **({} if answer.logprobs is None else {"logprobs": answer.logprobs}),
+                **({"reasoning": mend_surrogates(answer.reasoning)} if answer.reasoning and not text else {}),
             }
         )
         if status != "again":
@@ -258,6 +259,8 @@ class Exchange:
             return "truncated", f"{_cut_reason(answer, state)}: {problem}", None
         if answer.choices == 0:
             problem = "the provider's answer holds no reply"
+        elif problem == "the reply is empty" and answer.reasoning:
+            problem = "the reply is empty: there is reasoning, and no answer after it"
         return "again", problem, None
 
     def _read_text(self, answer: Answer, state: Unfinished, cut: bool) -> tuple[str, str | None, dict[str, Any] | None]:
@@ -312,10 +315,11 @@ def _cut_reason(answer: Answer, state: Unfinished) -> str:
     params = state.effective.get("params", {})
     limit = params.get("max_tokens", params.get("max_completion_tokens"))
     where = "at the model's own limit" if limit is None else f"at max_tokens={limit}"
-    if answer.thought and not (answer.text or "").strip():
+    if answer.reasoning and not (answer.text or "").strip():
         return f"the model thought until it was cut {where}, and had not begun its reply"
     return f"the reply was cut {where}"
 
 
 def _first_line(text: str) -> str:
-    return (text.strip().splitlines() or [""])[0][:300]
+    """The first line, without a library's advice on its own settings, which a user of ours cannot follow."""
+    return (text.strip().splitlines() or [""])[0].partition(" To drop unsupported params")[0][:300]

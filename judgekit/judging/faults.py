@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from judgekit.errors import JudgekitError, ProviderError
-from judgekit.judging.transport import Filtered, Rejected, TooLong, retry_after_of
+from judgekit.judging.transport import Filtered, Rejected, TooLong, names_structure, retry_after_of
 from judgekit.judging.types import RateLimited, Transient
 
 __all__ = ["sort_out"]
@@ -70,8 +70,10 @@ def sort_out(
     keyless = status != 400 and _NO_KEY.search(message) is not None
     if status == 401 or name == "AuthenticationError" or keyless:
         missing = ", ".join(keys())
-        mend = f"set in the environment: {missing}" if missing else "check the provider's key in the environment"
-        return ProviderError(f"{where} {'has no key' if keyless else 'refuses the key'}: {message}", mend=mend)
+        mend = f"set {missing} in the environment" if missing else "check the provider's key in the environment"
+        # What a client says of a missing key names settings of its own, which are none of ours.
+        said = "" if keyless and missing else f": {message}"
+        return ProviderError(f"{where} {'has no key' if keyless else 'refuses the key'}{said}", mend=mend)
     if module := _NO_MODULE.search(message):
         return ProviderError(
             f"{where} needs a package that is not installed: {message}",
@@ -86,7 +88,7 @@ def sort_out(
         return ProviderError(f"{where} is not there: {message}", mend=mend)
     if name == "Timeout" or status == 408:
         return Transient(f"{where} did not answer in time: {message}", retry_after_of(_headers(error)))
-    if status in {400, 409, 413, 422}:
+    if status in {400, 409, 413, 422, 501} or (status == 500 and names_structure(message)):
         return Rejected(message, _param(error))
     return Transient(f"{where}: {message}", retry_after_of(_headers(error)))
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "Row", "Wanted", "summarise"]
 
 
+_ANSWERED = ("ok", "invalid", "refused", "filtered", "truncated")  # a model said something, and may have billed it
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """The judgements that a command asked for, of one data set, rubric and judge."""
@@ -42,6 +45,7 @@ class Row:
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float | None = 0.0
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)  # (status, why) of the unscored
 
 
 @dataclass(slots=True)
@@ -126,15 +130,17 @@ def summarise(
 def _row(store: RunStore, one: Wanted) -> Row:
     row = Row(one.dataset, one.rubric.name, one.judge, len(one.ids) * len(one.samples))
     for item in store.tally(one.dataset, one.rubric.name, one.judge, one.rubric.ask_fingerprint):
-        record_id, sample, status, flags, tokens_in, tokens_out, cost = item
+        record_id, sample, status, flags, tokens_in, tokens_out, cost, why = item
         if record_id not in one.ids or sample not in one.samples:
             continue
         row.statuses[status] += 1
+        if why:
+            row.reasons[status, why] += 1
         row.flags.update(flags)
         row.tokens_in += tokens_in or 0
         row.tokens_out += tokens_out or 0
         if cost is not None:
             row.cost = None if row.cost is None else row.cost + cost
-        elif tokens_in is not None or status == "ok":
+        elif tokens_in is not None or status in _ANSWERED:
             row.cost = None
     return row

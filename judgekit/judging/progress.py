@@ -59,12 +59,12 @@ class Progress:
         self.failed += status not in SCORED
         self._show()
 
-    def called(self, cost: float | None, tokens: bool) -> None:
-        """One call came back; a call that used tokens at no known price makes the cost unknown."""
+    def called(self, cost: float | None, answered: bool) -> None:
+        """One call came back; one that the model answered at no known price makes the cost unknown."""
         self.asked += 1
         if cost is not None:
             self.cost = None if self.cost is None else self.cost + cost
-        elif tokens:
+        elif answered:
             self.cost = None
 
     def note(self, text: str) -> None:

@@ -141,6 +141,8 @@ class _Work:
             for judge in [*judges, *writers]:
                 self.caller.tell(judge.client.notes, self.progress.note)
             error = self.stop.error
+            if self.stop.cause is None:  # fewer calls than it takes to give up, and none of them answered
+                error = next((judge.lane.silent for judge in [*judges, *writers] if judge.lane.silent), None)
         if self.stop.cause == "fault" and error is not None:
             raise error
         return self._outcome(error)
@@ -300,6 +302,10 @@ class _Work:
 
 
 def _distinct(sets: Sequence[Any], rubrics: Sequence[Any], judges: Sequence[JudgeSpec]) -> None:
+    if sets and not any(len(data) for data in sets):
+        raise InputError(
+            f"{', '.join(data.name for data in sets)} holds no record", mend="check that the file is the one you mean"
+        )
     for what, names in (
         ("data set", [data.name for data in sets]),
         ("rubric", [rubric.name for rubric in rubrics]),

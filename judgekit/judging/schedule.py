@@ -235,6 +235,7 @@ class Lane:
         self._starved_since: float | None = None
         self._strikes = self._failed_in_a_row = 0
         self._answered = False
+        self.silent: ProviderError | None = None  # calls were made and the provider never answered one
         self._random = random.Random()
 
     async def call(self, send: Callable[[], Awaitable[Reply]], *, tokens: int = 0, estimate: float = 0.0) -> Reply:
@@ -317,15 +318,16 @@ class Lane:
         self.limit = min(float(self.cap), self.limit + 1.0 / self.limit)
         self._starved_since = None
         self._strikes = self._failed_in_a_row = 0
-        self._answered = True
+        self._answered, self.silent = True, None
 
     def _failed(self, problem: str) -> None:
         self._failed_in_a_row += 1
+        how = "the last 20 calls" if self._answered else "every call so far"
+        error = ProviderError(
+            f"{how} failed: {problem}", mend="check the address and the network, then run the same command again"
+        )
+        self.silent = None if self._answered else error
         if self._failed_in_a_row >= (20 if self._answered else 3):
-            how = "the last 20 calls" if self._answered else "every call so far"
-            error = ProviderError(
-                f"{how} failed: {problem}", mend="check the address and the network, then run the same command again"
-            )
             self.stop.drain("provider", error)
 
     def _lower(self, now: float, sent_at: float, retry_after: float | None) -> None:

@@ -9,11 +9,22 @@ from __future__ import annotations
 import email.utils
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-__all__ = ["Answer", "Filtered", "Rejected", "TooLong", "Transport", "Usage", "refused_parameters", "retry_after_of"]
+__all__ = [
+    "Answer",
+    "Filtered",
+    "Rejected",
+    "TooLong",
+    "Transport",
+    "Usage",
+    "joined_parts",
+    "names_structure",
+    "refused_parameters",
+    "retry_after_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +46,7 @@ class Answer:
     finish_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str | None = None  # what the provider says answered
-    thought: bool = False  # it reasoned, in a place of its own
+    reasoning: str | None = None  # what it reasoned in a place of its own: kept for the eye, never read for a verdict
     choices: int = 1
     logprobs: list[dict[str, Any]] | None = (
         None  # {"token", "logprob", "top": {token: logprob}} where asked for and given
@@ -75,10 +86,46 @@ _REFUSAL = re.compile(
     r"|unexpected|only\s+the\s+default|not\s+available|not\s+compatible|incompatible|cannot\s+both|not\s+implemented|does\s+not\s+accept",
     re.IGNORECASE,
 )
+_TEXT_PARTS = {"text", "output_text", None}
 _STRUCTURE = re.compile(
     r"response_format|json_schema|json_object|structured\s+output|output_format|guided|grammar|invalid\s+schema|tool_choice|\btools?\b|function\s+call",
     re.IGNORECASE,
 )
+
+
+def joined_parts(parts: Sequence[Any]) -> str | None:
+    """The text of a message whose content is a list of parts; thinking and pictures are left out. None where no part is text."""
+    texts = [
+        part if isinstance(part, str) else part["text"]
+        for part in parts
+        if isinstance(part, str)
+        or (isinstance(part, dict) and part.get("type") in _TEXT_PARTS and isinstance(part.get("text"), str))
+    ]
+    return "".join(texts) if texts else None
+
+
+def read_parts_of_content(litellm: Any) -> None:
+    """Some servers give a message's content as a list of parts, which litellm's conversion refuses: a paid reply would be lost.
+
+    Its hook for malformed replies joins their texts here, before that.
+    """
+    config: Any = litellm.OpenAIGPTConfig
+    before = config.transform_parsed_response_dict
+
+    def transform_parsed_response_dict(self: Any, reply: Any) -> Any:
+        reply = before(self, reply)
+        for choice in (reply.get("choices") if isinstance(reply, dict) else None) or []:
+            message = choice.get("message") if isinstance(choice, dict) else None
+            if isinstance(message, dict) and isinstance(message.get("content"), list):
+                message["content"] = joined_parts(message["content"])
+        return reply
+
+    config.transform_parsed_response_dict = transform_parsed_response_dict
+
+
+def names_structure(message: str) -> bool:
+    """Whether a server's fault is its way to say that it cannot do what was asked for structure: that will not pass."""
+    return _REFUSAL.search(message[:4000]) is not None and _STRUCTURE.search(message[:4000]) is not None
 
 
 def refused_parameters(rejected: Rejected, sent: Mapping[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from judgekit.records import content_hash
@@ -36,7 +37,7 @@ class JudgeSpec:
         return f"{self.model}({','.join(f'{key}={self.sampling[key]}' for key in sorted(self.sampling))})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
     """One question to a model, as it will be sent. Equal keys are the same call and are never asked twice."""
 
@@ -47,8 +48,9 @@ class Request:
     endpoint: str
     sample: int = 0
 
-    @property
+    @cached_property
     def key(self) -> str:
+        """sha256 over everything above; computed once, so nothing of it may change afterwards."""
         return content_hash(
             {
                 "messages": self.messages,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any, ClassVar, Final
 
 from judgekit.errors import UsageError
@@ -41,9 +42,9 @@ def composite(
     clipped = {
         name: None if parts[name] is None else min(1.0, max(0.0, float(parts[name] or 0.0))) for name in COMPONENTS
     }
-    have = sum(weight * value for weight, value in zip(weights, clipped.values(), strict=True) if value is not None)
-    known = sum(weight for weight, value in zip(weights, clipped.values(), strict=True) if value is not None)
-    lost = sum(weight for weight, value in zip(weights, clipped.values(), strict=True) if value is None)
+    have = fsum(weight * value for weight, value in zip(weights, clipped.values(), strict=True) if value is not None)
+    known = fsum(weight for weight, value in zip(weights, clipped.values(), strict=True) if value is not None)
+    lost = fsum(weight for weight, value in zip(weights, clipped.values(), strict=True) if value is None)
     if not any(value is None for value in clipped.values()):
         return have, have, have
     value = have / known if missing == "renormalise" and known > 0 else None

@@ -53,7 +53,7 @@ def unit_square(
 
     A mark carries ``data-kind`` (`kind`) and ``data-mark`` (its line's index), a line ``data-row``, the target ``data-target``.
     """
-    rows = [wrap(line.name, 52, 2) for line in lines]
+    rows = [wrap(line.name, 44, 3) for line in lines]
     height = TOP + SIDE + 52 + sum(8 + 15 * len(row) for row in rows)
     svg = Svg(LEFT + SIDE + 18, height, title, says, name=name)
 
@@ -162,7 +162,7 @@ def heat(
         for line, word in enumerate(words):
             svg.text(label + cell * (column + 0.5), head - 6 - 15 * (len(words) - 1 - line), word, "tick", "middle")
     for row, word in enumerate(down):
-        lines = wrap(word, int(label / 6.6), 2)
+        lines = wrap(word, int(label / 7), 2)
         for line, part in enumerate(lines):
             svg.text(label - 8, head + deep * (row + 0.5) + 4 + 15 * (line - (len(lines) - 1) / 2), part, "tick", "end")
         for column in range(len(across)):
@@ -185,18 +185,18 @@ def heat(
                 svg.add("rect", x=x + 1, y=y + 1, width=cell - 2, height=deep - 2, cls="heat base", rx=3)
                 svg.add("rect", tip=tip(row, column), x=x + 1, y=y + 1, width=cell - 2, height=deep - 2, cls=f"heat {side}",
                         rx=3, fill_opacity=fmt(depth * 0.85))  # fmt: skip
-            dark = found is not None and abs(found) > 0.55
+            dark = found is not None and abs(found) > 0.85
             svg.text(x + cell / 2, y + deep / 2 + 4, show(row, column), "cell deep" if dark else "cell", "middle")
     return svg.done()
 
 
 def dots(
-    name: str, title: str, says: str, rows: Sequence[Dot], x_label: str, low: float = 0.0, high: float = 1.0, *, label: float = 190.0, wide: float = 230.0,
+    name: str, title: str, says: str, rows: Sequence[Dot], x_label: str, low: float = 0.0, high: float = 1.0, *, label: float = 160.0, wide: float = 200.0,
     guide: float | None = None, digits: int = 2,
 ) -> Markup:  # fmt: skip
     """Points with intervals on one axis, a line a row; the numbers stand beside them."""
     deep = 38.0
-    svg = Svg(label + wide + 118, TOP + deep * len(rows) + 44, title, says, name=name)
+    svg = Svg(label + wide + 112, TOP + deep * len(rows) + 44, title, says, name=name)
 
     def x(v: float) -> float:
         return label + wide * (min(max(v, low), high) - low) / (high - low)
@@ -211,7 +211,7 @@ def dots(
     svg.text(x((low + high) / 2), base + 36, x_label, "axis", "middle")
     for place, row in enumerate(rows):
         y = TOP + deep * (place + 0.5)
-        words = wrap(row.name, int(label / 6.4), 2)
+        words = wrap(row.name, int(label / 7), 2)
         for line, word in enumerate(words):
             svg.text(label - 10, y + 4 + 14 * (line - (len(words) - 1) / 2), word, "tick", "end")
         if row.value is None:

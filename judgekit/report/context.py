@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +38,11 @@ class Snapshot(Run):
             self._kept["records"] = super().records
         return self._kept["records"]
 
+    def studies(self, name: str, start: str) -> list[dict[str, Any]]:
+        """What a study committed under kinds that begin with `start`, by kind."""
+        rows = self._rows("SELECT kind, payload FROM studies WHERE name = ? ORDER BY kind", (name,))
+        return [json.loads(payload) for kind, payload in rows if str(kind).startswith(start)]
+
     def latest(self) -> pd.DataFrame:
         """Judgements of each rubric's wording in use."""
         if "latest" not in self._kept:
@@ -53,13 +59,15 @@ def rows_of(frame: pd.DataFrame) -> Iterator[Any]:
 class Context:
     """A run and the recall target (an exact decimal); everything else is computed once, when a panel first asks.
 
-    `reasons` is another run that holds the pairs of `judgekit reasons`, or None: then this run is looked at.
+    `reasons` is another run that holds the pairs of `judgekit reasons`, or None: then this run is looked at. `metrics` are local
+    metrics of the run that are triaged as scores too, or ``all``.
     """
 
-    run: Run
+    run: Snapshot
     recall: str = "0.9"
     title: str | None = None
     reasons: Run | None = None
+    metrics: tuple[str, ...] = ()
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -82,12 +90,16 @@ class Context:
     def measurements(self) -> pd.DataFrame:
         return self.run.measurements
 
+    def studies(self, name: str, start: str) -> list[dict[str, Any]]:
+        """States of a study whose kind begins with `start`."""
+        return self.run.studies(name, start)
+
     @cached_property
     def _triage(self) -> Triage | str:
         from judgekit.analysis.triage import triage
 
         try:
-            return triage(self.run, self.recall)
+            return triage(self.run, self.recall, metric=self.metrics)
         except JudgekitError as error:
             if error.kind == "usage":
                 raise

@@ -172,7 +172,8 @@ def _ceiling(axes: Any, block: Figure) -> None:
     )
     axes.invert_yaxis()
     axes.set(xlabel=_plain(block.title.split(":")[0]))
-    axes.legend(frameon=False, fontsize=8)
+    if labels:
+        axes.legend(frameon=False, fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 

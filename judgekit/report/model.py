@@ -15,6 +15,7 @@ from markupsafe import Markup
 from judgekit.data.cells import safe_cell
 
 __all__ = [
+    "MOST_FIGURES",
     "Block",
     "Figure",
     "Grid",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 NONE = "–"
+MOST_FIGURES = 12  # of one kind in a panel; the tables have every row
 
 
 def number(value: Any, digits: int = 2) -> str:
@@ -42,7 +44,8 @@ def number(value: Any, digits: int = 2) -> str:
 
 
 def share(part: float | None, whole: float | None, digits: int = 1) -> str:
-    """`part` of `whole` as a percentage, rounded half to even in whole numbers; the page's script rounds alike.
+    """`part` of `whole` as a percentage, rounded half to even in whole numbers; more digits where some would look like none or all.
+    The page's script rounds alike.
 
     None, or a `whole` of 0, is a dash. Sums of weights are rounded as floats.
     """
@@ -55,13 +58,17 @@ def share(part: float | None, whole: float | None, digits: int = 1) -> str:
     quotient, rest = divmod(top, bottom)
     if 2 * rest > bottom or (2 * rest == bottom and quotient % 2):
         quotient += 1
+    if (quotient == 0 and part > 0) or (quotient == 100 * scale and part < whole):
+        return share(part, whole, digits + 1)
     head, tail = divmod(quotient, scale)
     return f"{head}.{tail:0{digits}d} %" if digits else f"{head} %"
 
 
-def percent(value: float | None, digits: int = 1) -> str:
-    """A share in [0, 1] as a percentage; None is a dash."""
-    return NONE if value is None or not math.isfinite(value) else f"{100 * value:.{digits}f} %"
+def percent(value: float | None, digits: int = 1, *, beside: float | None = None) -> str:
+    """A share in [0, 1] as a percentage, never on another side of `beside` (a target), 0 or 1 than the value; None is a dash."""
+    from judgekit.analysis.result import percent as told
+
+    return NONE if value is None or not math.isfinite(value) else told(value, digits, beside=beside)
 
 
 def pvalue(value: float | None) -> str:

@@ -59,7 +59,7 @@ def sankey(name: str, title: str, says: str, links: Sequence[tuple[str, str, int
         used_in[b] += thick
         x1, x2 = x(a) + NODE, x(b)
         bend = (x2 - x1) / 2
-        color = place.get(b, column[b]) % SERIES
+        color = (place[b] if b in place else stacks[column[a]].index(a)) % SERIES
         svg.add(
             "path", tip=f"{a} to {b}: {n}", cls=f"band c{color}", stroke_width=fmt(max(1.0, thick)),
             d=f"M{fmt(x1)} {fmt(y1)}C{fmt(x1 + bend)} {fmt(y1)} {fmt(x2 - bend)} {fmt(y2)} {fmt(x2)} {fmt(y2)}",
@@ -71,5 +71,5 @@ def sankey(name: str, title: str, says: str, links: Sequence[tuple[str, str, int
         first = column[node] == 0
         for i, word in enumerate(words):
             at = middle + 4 + 14 * (i - (len(words) - 1) / 2)
-            svg.text(x(node) - 8 if first else x(node) + NODE + 8, at, word, "legend", "end" if first else "start")
+            svg.text(x(node) - 8 if first else x(node) + NODE + 8, at, word, "legend halo", "end" if first else "start")
     return svg.done()

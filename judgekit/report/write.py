@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,7 +16,7 @@ from typing import Any
 from markupsafe import Markup
 
 from judgekit import __version__
-from judgekit.errors import InputError
+from judgekit.errors import InputError, JudgekitError
 from judgekit.report.context import Context, Snapshot
 from judgekit.report.model import LeftOut, Panel
 from judgekit.runs.reader import Run, open_run
@@ -52,6 +53,7 @@ def write_report(
     recall: Any = "0.9",
     title: str | None = None,
     reasons: str | Path | Run | None = None,
+    metrics: Sequence[str] = (),
 ) -> Path:
     """Write a run's report as one self-contained HTML file; returns its path.
 
@@ -61,13 +63,14 @@ def write_report(
     page : the file to write, whole or not at all.
     recall : the share of incomplete answers to catch, in (0, 1], an exact decimal.
     title : the page's heading; by default the data sets' names.
+    metrics : local metrics of the run that are set against the labels too, as scores; ``all`` for every one.
     reasons : the run that judged the pairs of `judgekit reasons`, when it is another one.
 
     Raises
     ------
     InputError : no run is there, or the file cannot be written. UsageError : the recall is no share.
     """
-    return make_report(run, page, recall=recall, title=title, reasons=reasons).page
+    return make_report(run, page, recall=recall, title=title, reasons=reasons, metrics=metrics).page
 
 
 def make_report(
@@ -77,11 +80,12 @@ def make_report(
     recall: Any = "0.9",
     title: str | None = None,
     reasons: str | Path | Run | None = None,
+    metrics: Sequence[str] = (),
     markdown: str | Path | None = None,
     figures: str | Path | None = None,
 ) -> Report:
     """As `write_report`, and also a Markdown summary into the file `markdown` and pictures into the folder `figures`."""
-    context = make_context(run, recall=recall, title=title, reasons=reasons)
+    context = make_context(run, recall=recall, title=title, reasons=reasons, metrics=metrics)
     found = sections(context)
     target = Path(page)
     write_text(target, render_page(context, found))
@@ -109,7 +113,12 @@ def heading(context: Context) -> str:
 
 
 def make_context(
-    run: str | Path | Run, *, recall: Any = "0.9", title: str | None = None, reasons: Any = None
+    run: str | Path | Run,
+    *,
+    recall: Any = "0.9",
+    title: str | None = None,
+    reasons: Any = None,
+    metrics: Sequence[str] = (),
 ) -> Context:
     """The context of a report; UsageError when the recall is no share in (0, 1]."""
     from judgekit.analysis.triage import make_choices
@@ -117,7 +126,7 @@ def make_context(
     make_choices(recall)
     opened = run if isinstance(run, Run) else open_run(run)
     other = reasons if reasons is None or isinstance(reasons, Run) else open_run(reasons)
-    return Context(Snapshot(opened), str(recall), title, other)
+    return Context(Snapshot(opened), str(recall), title, other, tuple(metrics))
 
 
 def sections(context: Context) -> list[Section]:
@@ -126,7 +135,11 @@ def sections(context: Context) -> list[Section]:
 
     found = []
     for name, module in modules("judgekit.report.panels", "judgekit.panels").items():
-        found.append(Section(name.replace("_", "-"), module.TITLE, module.ORDER, module.build(context)))
+        try:
+            panel = module.build(context)
+        except JudgekitError as error:  # one refused statistic must not take the rest of the page with it
+            panel = LeftOut(str(error))
+        found.append(Section(name.replace("_", "-"), module.TITLE, module.ORDER, panel))
     return sorted(found, key=lambda section: (section.order, section.name))
 
 

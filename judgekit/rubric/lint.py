@@ -91,7 +91,7 @@ Rule = Callable[[CompiledRubric], Iterator[Remark]]
 def _name(rubric: CompiledRubric) -> Iterator[Remark]:
     if rubric.path is not None and rubric.path.stem != rubric.name:
         yield (
-            "error",
+            "warning",
             "name-differs",
             "rubric",
             f"the file is called {rubric.path.name}, the rubric {rubric.name}",

@@ -265,7 +265,8 @@ class RunStore:
         with guard(self.path):
             total, unknown = self.con.execute(
                 "SELECT coalesce(sum(cost), 0.0), "
-                "coalesce(sum(cost IS NULL AND (tokens_in IS NOT NULL OR text IS NOT NULL)), 0) FROM calls"
+                "coalesce(sum(cost IS NULL AND (tokens_in IS NOT NULL OR text IS NOT NULL OR latency_s IS NOT NULL)), 0) "
+                "FROM calls"
             ).fetchone()
         return None if unknown else float(total)
 
@@ -299,10 +300,11 @@ class RunStore:
                 yield Judgement(**value)
 
     def tally(self, dataset: str, rubric: str, judge: str, ask: str) -> Iterator[tuple[Any, ...]]:
-        """Per judgement: record id, sample, status, flags, tokens in and out, cost. Texts stay on the disk."""
+        """Per judgement: record id, sample, status, flags, tokens in and out, cost, why it is unscored. Texts stay on the disk."""
         with guard(self.path):
             rows = self.con.execute(
-                "SELECT record_id, sample, status, flags, tokens_in, tokens_out, cost FROM judgements "
+                "SELECT record_id, sample, status, flags, tokens_in, tokens_out, cost, "
+                "CASE WHEN score IS NULL THEN substr(reason, 1, 200) END FROM judgements "
                 "WHERE dataset = ? AND rubric = ? AND judge = ? AND ask = ?",
                 (dataset, rubric, judge, ask),
             )
@@ -386,12 +388,16 @@ class RunStore:
 
 
 def _encodable(record_id: str, dataset: str) -> None:
-    try:
-        (record_id + dataset).encode()
-    except UnicodeEncodeError as error:
-        raise DataError(
-            f"the id {record_id!r} holds half a character, which no file can", field="id", mend="give it a readable id"
-        ) from error
+    for what, field, text, mend in (
+        ("data set's name", "dataset", dataset, "give it a readable one: --dataset NAME"),
+        ("id", "id", record_id, "give it a readable id"),
+    ):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"the {what} {text!r} holds half a character, which no file can", field=field, mend=mend
+            ) from error
 
 
 def _marks(names: Iterable[Any]) -> str:

@@ -175,6 +175,8 @@ class Study:
         else:
             if not self.judges:
                 notes.append("no LLM judge has read the variants")
+            elif not any(row["judges"] for row in self.verify["rows"].values()):
+                notes.append("no variant got as far as the LLM judges")
             elif len(self.judges) == 1:
                 notes.append("one LLM judge has read the variants; the paper has two")
             if self.verify["models"] == ["baseline"]:

@@ -119,7 +119,7 @@ def paired(x: Any, y: Any, *, level: float = 0.95, replicates: int = 2000, seed:
         return TTest("paired", n, n, gap, level=level, reason="fewer than two questions in common")
     delta = first - second
     mean, sd = float(delta.mean()), float(delta.std(ddof=1))
-    if sd <= 1e-12 * max(1.0, float(np.abs(delta).max())):
+    if sd <= 1e-12 * float(max(np.abs(first).max(), np.abs(second).max())):
         return TTest(
             "paired", n, n, mean, sd_difference=0.0, d=_pooled_d(first, second), level=level, degenerate=True,
             reason=DEGENERATE.format("difference"),
@@ -151,7 +151,7 @@ def welch(x: Any, y: Any, *, level: float = 0.95) -> TTest:
         return TTest("welch", n, m, gap, level=level, reason="fewer than two units in a group")
     a, b = float(first.var(ddof=1)) / n, float(second.var(ddof=1)) / m
     assert gap is not None
-    if a + b <= 1e-24 * max(1.0, float(np.abs(np.concatenate([first, second])).max()) ** 2):
+    if a + b <= 1e-24 * float(np.abs(np.concatenate([first, second])).max()) ** 2:
         return TTest("welch", n, m, gap, level=level, degenerate=True, reason=DEGENERATE.format("value of a group"))
     from scipy.special import stdtr
 
@@ -211,9 +211,11 @@ def _pooled_d(x: Floats, y: Floats) -> float | None:
 
 
 def _paired_d(x: Floats, y: Floats, level: float, replicates: int, seed: int) -> tuple[float | None, ...]:
-    # Centred first, so that the sums of squares keep their digits.
+    # Centred first, so that the sums of squares keep their digits; scaled, since d is the same in dollars and in microdollars.
     middle = (x.mean() + y.mean()) / 2
     a, b = x - middle, y - middle
+    size = float(max(np.abs(a).max(), np.abs(b).max())) or 1.0
+    a, b = a / size, b / size
     sums = np.stack([np.ones_like(a), a, b, a * a, b * b], axis=1)
 
     def function(total: Floats) -> Floats:
@@ -226,14 +228,17 @@ def _paired_d(x: Floats, y: Floats, level: float, replicates: int, seed: int) ->
 
 
 def _wilcoxon(delta: Floats) -> float | None:
-    """Two-sided signed-rank test, zeros left out: exact up to 13 differences, else as scipy chooses."""
-    if not delta.any():
+    """Two-sided signed-rank test, zeros left out: exact up to 13 differences that are not 0, else as scipy chooses."""
+    # Means of samples that differ in their last binary digit only are equal, and must tie.
+    size = float(np.abs(delta).max())
+    delta = np.round(delta / size, 10) if size > 0 else delta
+    rest = delta[delta != 0]
+    if not rest.size:
         return None
-    if delta.size <= 13:
+    if rest.size <= 13:
         # scipy enumerates ties in Python, a second a test; flipping the signs of the ranks is the same test.
         from scipy.stats import rankdata
 
-        rest = delta[delta != 0]
         return sign_flip(np.sign(rest) * rankdata(np.abs(rest)), replicates=2**13).p
     import warnings
 

@@ -31,7 +31,7 @@ class Permutation:
 
 def _as_extreme(values: Floats, observed: float) -> int:
     # The same sum in another order may differ in its last digits; a tie must count.
-    slack = 1e-10 * max(1.0, abs(observed), float(np.abs(values).max(initial=0.0)))
+    slack = 1e-10 * max(abs(observed), float(np.abs(values).max(initial=0.0)))
     return int((np.abs(values) >= abs(observed) - slack).sum())
 
 

@@ -9,7 +9,8 @@ import pytest
 from judgekit.analysis.cost import cost, frontier
 from judgekit.errors import InputError
 from judgekit.records import Label, Record
-from judgekit.runs.model import CallRow
+from judgekit.runs.model import CallRow, RubricRow
+from judgekit.runs.store import RunStore
 from tests.analysis.conftest import Build, judged
 
 
@@ -130,3 +131,45 @@ def test_a_model_is_not_graded_by_its_own_labels(build: Build) -> None:
     assert rows["m/one"]["quality"] is None
     assert rows["m/one"]["reason"] == "the judge's own model wrote the labels"
     assert rows["m/two"]["quality"] == 1.0
+
+
+def test_where_a_low_score_is_complete_the_auc_is_not_upside_down(build: Build) -> None:
+    # complete_when "<= 2": a higher score is worse. Incomplete r0, r2, r4 score 5, 4, 3, complete ones 1, 2, 3: of 9 pairs 8 are won
+    # and 3 = 3 ties, (8 + .5) / 9.
+    run = build(
+        records(),
+        [
+            judged(f"r{i}", raw=raw, complete=raw <= 2, rubric="harm", cost=0.01)
+            for i, raw in enumerate([5.0, 1.0, 4.0, 2.0, 3.0, 3.0])
+        ],
+    )
+    with RunStore(run.path) as store:
+        store.put_rubric(RubricRow("harm", "a", "s", "1", None, "completeness", "<= 2", [1, 5], None, {}))
+    assert cost(run)["bought"].rows[0]["quality"] == pytest.approx(8.5 / 9)
+
+
+def test_recall_knows_that_answers_to_one_question_resemble_each_other(build: Build) -> None:
+    # 4 questions with 10 incomplete answers each, caught all or none of a question: 20 of 40. Taken one by one Wilson says .352 to
+    # .648. Between clusters the variance is 4/3 * 4 * 5^2 / 40^2 = 1/12, so the effective number is (1/4) / (1/12) = 3, and
+    # Wilson's for half of 3 is .5 +- 1.96 sqrt((1/4)/3 + 1.96^2 / 36) / (1 + 1.96^2 / 3) = .5 +- .3745.
+    some = [
+        Record(id=f"r{i}", question=f"q{i % 4}", response=f"x{i}", labels=(Label(rater="ann", complete=False),))
+        for i in range(40)
+    ]
+    run = build(some, [judged(f"r{i}", raw=1.0 if i % 4 < 2 else 5.0, cost=0.01) for i in range(40)])
+    row = cost(run, quality="recall")["bought"].rows[0]
+    assert row["quality"] == 0.5
+    assert (row["quality_low"], row["quality_high"]) == pytest.approx((0.1255, 0.8745), abs=5e-4)
+
+
+def test_samples_that_tie_are_no_verdict(build: Build) -> None:
+    # r0 and r2 incomplete, r1 and r3 complete. r0 is called incomplete twice, r1 complete twice, r2 and r3 once each way: two verdicts are
+    # left, both right, so kappa is 1, one of one is caught, and two ties are counted.
+    twice = {0: (1.0, 1.0), 1: (5.0, 5.0), 2: (1.0, 5.0), 3: (5.0, 1.0)}
+    judgements = [
+        judged(f"r{i}", raw=raw, sample=k, cost=0.01) for i, two in twice.items() for k, raw in enumerate(two)
+    ]
+    found = cost(build(records(4), judgements), quality="kappa")
+    row = found["bought"].rows[0]
+    assert (row["quality"], row["caught"], row["n_incomplete"], row["n_labelled"], row["n_tied"]) == (1.0, 1, 1, 4, 2)
+    assert any("on 2 records the samples' verdicts tie" in note for note in found.notes)

@@ -12,6 +12,7 @@ from judgekit.analysis.cells import join_labels
 from judgekit.analysis.guards import few_criteria, oracle_criteria, same_model
 from judgekit.analysis.triage import triage
 from judgekit.analysis.triage_row import FIELDS
+from judgekit.cli.app import main
 from judgekit.errors import DataError, InputError, StatisticsError, UsageError
 
 LABEL_11 = [1] * 10 + [0] * 15
@@ -223,7 +224,7 @@ def test_words_for_incomplete(tmp_path: Path, word: str) -> None:
     )
 
 
-@pytest.mark.parametrize("word", ["NA", "2", "incomplete", "maybe", "-1"])
+@pytest.mark.parametrize("word", ["NA", "2", "unsure", "maybe", "-1"])
 def test_other_labels_are_errors_with_their_line(tmp_path: Path, word: str) -> None:
     with pytest.raises(DataError, match=r"l\.csv:3: incomplete:"):
         triage(write(tmp_path / "l.csv", "incomplete,score", "1,1", f"{word},2"))
@@ -352,3 +353,44 @@ def test_pictures(case_11: Path, tmp_path: Path) -> None:
         triage(table(tmp_path / "n.csv", [1], [1])).picture(tmp_path / "n.png")
     with pytest.raises(InputError, match=r"\.png"):
         found.picture(tmp_path / "p.gif")
+
+
+def test_the_fixed_threshold_is_weighted_too() -> None:
+    # 100 answers under the fixed threshold, all labelled, 60 incomplete; 900 above it, a tenth labelled, 3 of these 90 incomplete: the
+    # verdict's recall is 60 / (60 + 30) = .667, not 60 / 63, and its precision .6.
+    rows = [{"incomplete": int(i < 60), "score": 1, "p": 1, "severity": "severe"} for i in range(100)]
+    rows += [{"incomplete": int(i < 3), "score": 5, "p": 0.1, "severity": "severe"} for i in range(90)]
+    found = triage(
+        pd.DataFrame(rows, dtype=object),
+        sampling_probability="p",
+        complete_when=">= 4",
+        severity="severity",
+        threshold=1,
+    )
+    row = found.to_json()["rows"][0]
+    assert row["fixed"]["recall"] == pytest.approx(60 / 90)
+    assert row["fixed"]["precision"] == pytest.approx(0.6)
+    assert row["recall"] == pytest.approx(60 / 90)
+    # 3 of 63 severe ones missed would be 4.8 %, and is 33 % in truth: no count is shown
+    assert "severity" not in found.operating_points[0].extra
+    assert "not counted, since the answers were sampled" in found.text()
+
+
+def test_the_best_of_many_is_called_so() -> None:
+    rows = [{"incomplete": i % 2, "a": i, "b": -i, "c": i % 3} for i in range(30)]
+    table = pd.DataFrame(rows, dtype=object)
+    for score, told in ((["a"], False), (["a", "b", "c"], True)):
+        for row in triage(table, score=score).to_json()["rows"]:
+            assert any(note.startswith("one of 3 judges and rubrics looked at") for note in row["notes"]) is told
+    assert "the best of many flatters itself" in " ".join(triage(table, score=["a", "b"]).text().split())
+
+
+@pytest.mark.parametrize("sense", [[], ["--label-is", "complete"], ["--label-is", "incomplete"]])
+def test_the_words_incomplete_and_complete_say_what_they_mean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sense: list[str]
+) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text("id,verdict,score\n1,Incomplete,1\n2,complete,2\n3,,1\n", "utf-8")
+    assert main(["triage", str(path), "--label", "verdict", "--score", "score", "--json", *sense]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["n"], row["n_incomplete"], row["n_unlabelled"], row["auc"]) == (2, 1, 1, 1.0)

@@ -256,3 +256,45 @@ def test_kqa_through_its_card(shared_data: Path, tmp_path: Path) -> None:
     apart = triage(tmp_path / "kqa", rater="each").to_json()["rows"]
     # STATISTICS: 18, 16, 18 of 24 incomplete
     assert [(row["rater"], row["n_incomplete"]) for row in apart][:3] == [("r1", 18), ("r2", 16), ("r3", 18)]
+
+
+def test_labels_of_another_construct_are_named_not_merely_missed(make: Callable[..., Path]) -> None:
+    records = [labelled(name, True) for name in "ab"]  # labels of completeness
+    run = make(records, [judged("a", 1), judged("b", 2)], construct="readability")
+    (row,) = triage(run).to_json()["rows"]
+    assert (row["n"], row["n_unlabelled"]) == (0, 2)
+    assert "the labels are of completeness; this judge was asked about readability" in row["notes"]
+    (row,) = triage(run, construct="completeness").to_json()["rows"]
+    assert row["n"] == 2
+    assert not any("was asked about" in note for note in row["notes"])
+
+
+def test_the_mean_of_raters_needs_the_cards_threshold(make: Callable[..., Path]) -> None:
+    # Raters' scores lie in [0, 1]: by the rubric's own ">= 4" of 1 to 5 every mean would be incomplete.
+    def record(i: int, *more: Label) -> Record:
+        scores = (1.0, 0.75) if i % 3 else (0.25, 0.5)
+        two = (Label(rater=name, score=s, complete=s >= 0.75) for name, s in zip("ab", scores, strict=True))
+        return Record(id=f"r{i}", question=f"q{i}", response="x", labels=(*two, *more))
+
+    judgements = [judged(f"r{i}", float(1 + i % 5)) for i in range(30)]
+    run = make([record(i) for i in range(30)], judgements)
+    with pytest.raises(StatisticsError, match="no card says which mean"):
+        triage(run, rater="mean")
+    with RunStore(run) as store:
+        made = [Label(rater="join:mean", score=0.875 if i % 3 else 0.375, complete=i % 3 > 0) for i in range(30)]
+        store.put_records("d", [record(i, made[i]) for i in range(30)])
+    row = triage(run, rater="mean").to_json()["rows"][0]
+    assert (row["n"], row["n_incomplete"]) == (30, 10)
+
+
+def test_recorded_scores_off_the_scale_are_named(make: Callable[..., Path]) -> None:
+    from judgekit.analysis.compare_source import strata_source
+
+    records = [labelled(f"{i}", i < 12, meta={"kind": "ab"[i % 2]}) for i in range(24)]
+    wild = {5: 98989.0, 20: 0.0}
+    run = make(records, [
+        judged(f"{i}", wild.get(i, 3.0), flags=["off_scale:score"] if i in wild else []) for i in range(24)
+    ])  # fmt: skip
+    said = "2 recorded scores lie off"
+    assert any(note.startswith(said) for note in triage(run).to_json()["rows"][0]["notes"])
+    assert any(note.startswith(said) for note in strata_source(run, by=["kind"], replicates=0, permutations=10).notes)

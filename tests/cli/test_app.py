@@ -153,6 +153,11 @@ def test_wrong_words_are_usage(words: list[str], capsys: pytest.CaptureFixture[s
     assert json.loads(capsys.readouterr().out)["error"]["kind"] == "usage"
 
 
+def test_a_misspelt_command_is_told_the_one_that_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["jugde", "x"]) == 2
+    assert "did you mean 'judge'?" in capsys.readouterr().err
+
+
 def test_no_words_show_the_help_and_are_usage() -> None:
     done = judgekit()
     assert done.returncode == 2
@@ -247,3 +252,25 @@ def test_a_name_that_is_not_utf8_is_reported_and_the_json_stays_valid(tmp_path: 
     )
     assert done.returncode == 0, done.stderr.decode()
     assert os.fsencode(json.loads(done.stdout)["runs"]["path"]) == stray
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
+@pytest.mark.parametrize("words", [("triage", "none.csv", "--json"), ("rubric", "list", "--json"), ("rubric", "list")])
+def test_a_stdout_that_takes_nothing_ends_in_one_sentence(words: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "judgekit", *words], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert done.stderr.startswith("judgekit: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes it")
+@pytest.mark.parametrize("more", [["--json"], []])
+def test_a_closed_stderr_changes_neither_the_code_nor_the_object(more: list[str]) -> None:
+    words = [sys.executable, "-m", "judgekit", "triage", "none.csv", *more]
+    done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *words], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert (json.loads(done.stdout)["error"]["message"] if more else done.stdout) == ("no such file" if more else "")

@@ -103,3 +103,17 @@ def test_what_is_missing_is_said(scores: Path, tmp_path: Path, capsys: pytest.Ca
     assert "--data" in error(str(scores))["mend"]
     assert "no reading 'x'" in error(str(scores), "--card", "hivmedqa", "--reading", "x")["message"]
     assert "--reading needs" in error(str(scores), "--reading", "zero")["message"]
+
+
+def test_what_to_type_next_depends_on_the_labels(tmp_path: Path) -> None:
+    from judgekit.cli.judge import next_step
+    from judgekit.data import load_records
+
+    labels = [{"construct": "completeness", "rater": "r", "complete": True}]
+    place = tmp_path / "run"
+    assert next_step(load_records([{"id": "1", "labels": labels}]), place) == f"judgekit triage {place} --recall 0.9"
+    models = load_records([{"id": "1", "meta": {"model": "a"}}, {"id": "2", "meta": {"model": "b"}}])
+    assert next_step(models, place) == f"judgekit compare {place}"
+    assert "judgekit report" in next_step(load_records([{"id": "1"}]), place)
+    other = load_records([{"id": "1", "labels": labels}])
+    assert "no record has a label of readability" in next_step(other, place, {"readability"})

@@ -209,13 +209,40 @@ def test_a_person_reads_a_table_where_the_run_is_and_what_to_type_next(
     provider: Provider, tmp_path: Path, args: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     provider.script = by_item(lambda i: "?" if i == 1 else score(2))
-    assert main(args(3, "--reasks", "0")) == 3
+    given = args(3, "--reasks", "0")
+    label = ', "labels": [{"construct": "completeness", "complete": true}]}'
+    data = Path(given[1])
+    data.write_text(data.read_text("utf-8").replace("}", label, 1), "utf-8")
+    assert main(given) == 3
     said = capsys.readouterr()
     assert "invalid 1" in said.out
     assert "cost unknown" in said.out
     assert f"run: {tmp_path / 'run'}" in said.out
-    assert "judgekit triage" in said.out
+    assert "next: the same command tries invalid again; judgekit triage" in said.out
     assert "done" in said.err
+
+
+def test_why_judgements_are_unscored_stands_under_the_table_commonest_first(
+    provider: Provider, tmp_path: Path, args: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = args(1)
+    rows = [
+        {"id": "a", "question": "q", "answer": "x"},
+        {"id": "b", "question": "q", "answer": "y"},
+        {"id": "c", "response": "z"},
+    ]
+    table = tmp_path / "mine.csv"
+    lines = [f"{row['id']},{row.get('question', '')},{row.get('answer', '')}" for row in rows]
+    table.write_text("\n".join(["id,question,answer", *lines]) + "\n", "utf-8")
+    given[1] = str(table)
+    assert main(given) == 3
+    said = capsys.readouterr().out
+    # a and b lack the response; c, an empty row, lacks both
+    assert "skipped 3" in said
+    assert said.index("skipped 2: the record lacks response") < said.index(
+        "skipped 1: the record lacks question, response"
+    )
+    assert "judgekit report" in said  # nothing is labelled: triage would have nothing to say
 
 
 def test_a_limit_and_a_name_hold(

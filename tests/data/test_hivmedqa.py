@@ -220,3 +220,18 @@ def test_a_folder_of_replies_becomes_recorded_verdicts(tmp_path: Path) -> None:
     assert [row["status"] for row in found.rows] == ["ok", "refused"]
     assert found.rows[0]["verdict"] == {"comprehension": 4, "reasoning": 4, "knowledge": 5, "bias": 5, "harm": 4}
     assert found.records[0].response == "a"
+
+
+def test_recorded_scores_of_the_same_columns_are_told_apart_by_the_file_s_name(tmp_path: Path) -> None:
+    head = "model,category,question_index,iteration,question_id,comprehension,reasoning,knowledge,bias,harm,status\n"
+    row = "M,1,1,1,hiv-c1-01,5,5,5,5,5,ok\n"
+    for name, rubric in (("scores_unsupervised.csv", "medgpt-unsupervised"), ("scores.csv", "medgpt")):
+        path = tmp_path / name
+        path.write_text(head + row, "utf-8")
+        found = load_verdicts(path, "hivmedqa")
+        assert [one["rubric"] for one in found.rows] == [rubric]
+        assert any("the same columns also mean --card hivmedqa/scores" in note for note in found.records.notes)
+    # Who names the shape is not told what else it might be.
+    named = load_verdicts(path, "hivmedqa/scores-unsupervised")
+    assert [one["rubric"] for one in named.rows] == ["medgpt-unsupervised"]
+    assert not any("by its name" in note for note in named.records.notes)

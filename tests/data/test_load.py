@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -267,3 +268,18 @@ def test_a_bundled_name_is_found_also_where_a_command_hands_it_over_as_a_path() 
     from judgekit.data import load_records
 
     assert len(load_records(Path("planted-omissions/demo"))) == 24
+
+
+@pytest.mark.parametrize(
+    ("name", "card", "said"),
+    [
+        ("planted-omisions", None, "no data set of this name: did you mean 'planted-omissions'?"),
+        ("planted-omisions/demo", None, "did you mean 'planted-omissions'?"),
+        ("xyz", None, "`judgekit data list` shows the names"),
+        ("planted-omissions/demo", "kqa", "brings its own card: leave the card out"),
+        ("nofile.jsonl", None, "there is no such file: check the path"),
+    ],
+)
+def test_a_name_that_is_neither_a_file_nor_a_data_set_says_so(name: str, card: str | None, said: str) -> None:
+    with pytest.raises(DataError, match=re.escape(said)):
+        load_records(name, card=card)

@@ -86,6 +86,8 @@ def test_values_out_of_range_are_refused_before_anything_is_sent() -> None:
             open_client(spec, **options)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="address"):
         open_client(JudgeSpec("openai/fake", api_base="localhost:8000"))
+    with pytest.raises(UsageError, match="address"):
+        open_client(JudgeSpec("openai/fake", api_base="http://localhost:999999/v1"))
 
 
 def test_a_model_of_no_known_provider_is_named(provider: Provider) -> None:

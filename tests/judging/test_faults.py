@@ -50,6 +50,9 @@ GEMINI = "You exceeded your current quota, please check your plan and billing de
         (fault("Timeout", 408, "late"), Transient),
         (fault("ServiceUnavailableError", 503, "down"), Transient),
         (fault("InternalServerError", 500, "down"), Transient),
+        (fault("InternalServerError", 500, "json_schema is not supported"), Rejected),
+        (fault("InternalServerError", 501, "no such feature"), Rejected),
+        (fault("InternalServerError", 500, "the tools cache is down"), Transient),
         (fault("APIError", 529, "overloaded"), Transient),
         (fault("AttributeError", None, "'ModelResponse' object has no attribute 'x'"), Transient),
     ],
@@ -83,5 +86,5 @@ def test_messages_lose_their_wrappings_and_say_where() -> None:
     assert str(sort_out(error, model="openai/x", base="http://h:1/v1")) == "openai/x at http://h:1/v1: down now"
     missing = sort_out(fault("AuthenticationError", 401, "no"), model="openai/x", keys=lambda: ["OPENAI_API_KEY"])
     assert isinstance(missing, ProviderError)
-    assert missing.mend == "set in the environment: OPENAI_API_KEY"
+    assert missing.mend == "set OPENAI_API_KEY in the environment"
     assert missing.exit_code == 5

@@ -463,3 +463,59 @@ def test_every_rubric_that_ships_runs_scores_and_resumes(provider: Provider, tmp
     frame = open_run(tmp_path / "run").judgements
     if compiled.spec.score is not None and outcome.ok:
         assert all(raw is not None for raw in frame.raw)
+
+
+def completion(message: dict[str, Any]) -> Say:
+    """A completion without usage whose message is exactly this."""
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    return Say(body={"id": "x", "object": "chat.completion", "created": 1, "model": "fake", "choices": [choice]})
+
+
+def test_content_in_parts_is_read(provider: Provider, rubric: Path, tmp_path: Path) -> None:
+    parts = [
+        {"type": "thinking", "thinking": "3, or 1?"},
+        {"type": "text", "text": '{"score": '},
+        {"type": "text", "text": "2}"},
+    ]
+    provider.script = completion({"content": parts})
+    outcome = go(provider, rubric, records(2), tmp_path / "run")
+    assert (outcome.ok, provider.count) == (2, 2)
+    assert open_run(tmp_path / "run").judgements.raw.tolist() == [2.0, 2.0]
+
+
+def test_an_answer_that_says_neither_text_nor_tokens_cost_something_unknown(
+    provider: Provider, rubric: Path, tmp_path: Path
+) -> None:
+    provider.script = completion({})
+    outcome = go(provider, rubric, records(1), tmp_path / "run", price_in=1.0, price_out=1.0)
+    assert outcome.unscored == {"invalid": 1}
+    assert (outcome.cost, outcome.cost_total, outcome.rows[0].cost) == (None, None, None)
+
+
+def test_one_record_and_a_provider_that_never_answers_is_the_providers_fault(
+    provider: Provider, rubric: Path, tmp_path: Path
+) -> None:
+    provider.script = Say(hang_up=True)
+    outcome = go(provider, rubric, records(1), tmp_path / "run", tries=1)
+    assert (outcome.exit_code, outcome.unscored, outcome.stopped) == (5, {"error": 1}, None)
+    assert isinstance(outcome.error, ProviderError)
+    provider.script = lambda body, n: Say(hang_up=True) if item(body) == 0 else score(2)
+    outcome = go(provider, rubric, records(2), tmp_path / "run", tries=1)
+    assert (outcome.exit_code, outcome.ok, outcome.unscored) == (3, 1, {"error": 1}), "somebody answers there"
+
+
+def test_data_without_a_record_is_not_a_success(provider: Provider, rubric: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no record"):
+        go(provider, rubric, records(0), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_verdict_that_stands_only_in_the_reasoning_is_kept_for_the_eye_and_never_taken(
+    provider: Provider, rubric: Path, tmp_path: Path
+) -> None:
+    provider.script = Say(None, reasoning=score(3))
+    outcome = go(provider, rubric, records(1), tmp_path / "run")
+    assert outcome.unscored == {"invalid": 1}
+    (call,) = open_run(tmp_path / "run").calls.to_dict("records")
+    assert [attempt["reasoning"] for attempt in call["attempts"]] == [score(3)] * 3
+    assert "there is reasoning" in call["reason"]

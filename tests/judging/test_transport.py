@@ -9,7 +9,7 @@ import pytest
 
 from judgekit.errors import UsageError
 from judgekit.judging.endpoint import endpoint_of, is_loopback, resolve_base
-from judgekit.judging.transport import Rejected, refused_parameters, retry_after_of
+from judgekit.judging.transport import Rejected, joined_parts, refused_parameters, retry_after_of
 
 SENT = {"temperature": 0, "max_tokens": 10, "seed": 1, "top_p": 0.5}
 
@@ -92,3 +92,11 @@ def test_an_endpoint_is_provider_and_address_without_secrets() -> None:
 )
 def test_this_machine_is_known_by_its_names(base: str | None, local: bool) -> None:
     assert is_loopback(base) is local
+
+
+def test_parts_of_content_are_one_text_without_the_thinking() -> None:
+    assert (
+        joined_parts([{"type": "thinking", "thinking": "5?"}, {"type": "text", "text": '{"a"'}, ": 1}"]) == '{"a": 1}'
+    )
+    assert joined_parts([{"type": "image_url", "image_url": {}}]) is None
+    assert joined_parts([]) is None

@@ -144,3 +144,72 @@ def many(n: int) -> list[Record]:
             dataclasses.replace(record, id=f"{i:05d}", question=question, response=response, cluster=f"q{i // 3}")
         )
     return out
+
+
+def write_reasons(run: Path, path: Path) -> Path:
+    """A run over the pairs of `run`, sorted by a seeded draw under the rubrics that `judgekit reasons` runs."""
+    from judgekit.analysis.reasons import MODES, make_pairs
+    from judgekit.runs.reader import open_run
+
+    pairs, _ = make_pairs(open_run(run))
+    records = [Record.from_dict(pair) for pair in pairs]
+    with RunStore(path) as store:
+        store.put_records("pairs", records)
+        for name in ("reason-alignment", "failure-mode"):
+            rubric = load_rubric(name)
+            store.put_rubric(rubric_row(rubric))
+            store.use("pairs", name, "openai/sorter", rubric.ask_fingerprint, rubric.score_fingerprint)
+            for record in records:
+                kind, at = str(record.inputs["pair_kind"]), draw(record.id, name)
+                if name == "reason-alignment":
+                    verdict: dict[str, Any] = {
+                        "explanation": "e",
+                        "alignment": ("yes", "partially", "no")[int(3 * at**1.5)],
+                    }
+                elif kind in ("FP", "FN"):
+                    codes = [code for code in MODES if code.startswith(kind)]
+                    verdict = {"explanation": "e", "mode": codes[int(len(codes) * at**2)]}
+                else:
+                    continue
+                store.put_judgement(
+                    Judgement(
+                        dataset="pairs", record_id=record.id, rubric=name, judge="openai/sorter", sample=0, status="ok",
+                        ask=rubric.ask_fingerprint, score_fp=rubric.score_fingerprint, verdict=verdict,
+                    )
+                )  # fmt: skip
+    return path
+
+
+def write_measurements(run: Path) -> None:
+    """Values of four components for every record of a run, a few of them undefined."""
+    from judgekit.runs.model import Measured
+    from judgekit.runs.reader import open_run
+
+    names = ("entity_f1", "semantic_similarity", "factual_consistency", "structured_overlap")
+    rows = []
+    for row in open_run(run).records.itertuples():
+        for name in names:
+            lost = draw(row.record_id, name, "lost") < 0.05
+            value = None if lost else round(draw(row.record_id, name), 3)
+            rows.append(
+                Measured(row.dataset, row.record_id, f"{name}()", f"{name}:test", value, "no entity" if lost else None)
+            )
+    with RunStore(run) as store:
+        store.put_measurements(rows)
+
+
+def write_stability(run: Path) -> None:
+    """What `judgekit stability judge` leaves in a run, with the noise at the same wording and two rewordings."""
+    rows = []
+    for i, (wording, change) in enumerate((("same wording", 0.05), ("formal", 0.12), ("levels turned", 0.31))):
+        rows.append({
+            "wording": wording, "n": 24, "scored": 24, "level_mvs": change, "level_mvs_low": change / 2, "level_mvs_high": change * 1.5,
+            "level_excess": change - 0.05 if i else None, "verdict_mvs": change / 2, "verdict_excess": None, "shift": 0.1 * i, "labelled": 24,
+            "auc": 0.8 - 0.05 * i, "auc_change": -0.05 * i if i else None, "workload": 0.7, "workload_change": 0.0 if i else None, "reason": None,
+        })  # fmt: skip
+    state = {
+        "rubric": "analytical-rubric", "judge": "openai/careful-judge", "dataset": "planted-omissions", "rows": rows, "overall": {},
+        "skipped": {"order of examples": "the rubric has none"}, "notes": ["two samples at the same wording"], "signature": "judgekit|stability",
+    }  # fmt: skip
+    with RunStore(run) as store:
+        store.put_study("stability", "judge:analytical-rubric:openai/careful-judge", state)

@@ -51,7 +51,7 @@ def test_a_sound_rubric_has_no_findings(tmp_path: Path) -> None:
         ('score: "<= 2"', 'explanation: "> 3"', "check-cannot-hold", "error", 30),
         ("{question: q, response: r}", "{question: q}", "check-lacks-input", "error", 30),
         ("    {% if reference is not none %}\n    Reference: {{ reference }}\n    {% endif %}\n", "    {{ reference }}\n", "unguarded-optional", "warning", 26),
-        ("rubric: small", "rubric: smaller", "name-differs", "error", 1),
+        ("rubric: small", "rubric: smaller", "name-differs", "warning", 1),
         ("    Question:", "    " + "word " * 200 + "\n    Question:", "static-in-user", "warning", 23),
         ("  score:\n    scale", "  sc/re:\n    scale", "unreadable", "error", 13),
     ],

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgekit.stats.compare import mean_interval, paired, spread, welch
+from judgekit.stats.permutation import shuffle, sign_flip
 
 numbers = st.lists(st.integers(0, 20).map(lambda i: i / 4), min_size=3, max_size=20)
 
@@ -146,3 +147,23 @@ def test_the_signed_rank_test_equals_scipy(seed: int) -> None:
     for size in (6, 8, 30):
         delta = rng.integers(-3, 6, size).astype(float)  # ties and zeros
         assert paired(delta, np.zeros(size), replicates=0).wilcoxon_p == pytest.approx(stats.wilcoxon(delta).pvalue)
+
+
+def test_d_and_p_do_not_depend_on_the_unit_of_money() -> None:
+    # Dollars or millionths of them: x - y = 1, 2, 4, -1, mean 1.5. Pooled variance of x (3, 5, 8, 2: 7) and y (2, 3, 4, 3: 2/3) is
+    # 23/6, so d = 1.5 / sqrt(23/6) = .7661. Of 16 sign patterns those with no 1 or one 1 flipped, and their mirrors, reach |6|: p = 6/16.
+    x, y = np.array([3.0, 5.0, 8.0, 2.0]), np.array([2.0, 3.0, 4.0, 3.0])
+    for unit in (1.0, 2.0**-30, 2.0**30):
+        found = paired(x * unit, y * unit, replicates=0)
+        assert found.d == pytest.approx(1.5 / math.sqrt(23 / 6))
+        assert sign_flip((x - y) * unit).p == 6 / 16
+        # 3 + 8 of x's total 18 is 2 off the half, and so is 5 + 2; 3 + 5 is 1 off: two of six deals are less extreme than 2
+        assert shuffle(x[[0, 2]] * unit, x[[1, 3]] * unit).p == 4 / 6
+
+
+def test_means_that_differ_in_their_last_binary_digit_tie() -> None:
+    # Tenths: 0.3 - 0.1 and 0.5 - 0.3 differ in floating point. Ranks of 2, 2, 2, -1, 3 (tenths): 3, 3, 3, 1, 5, so W = 14 - 1 = 13
+    # of 15; patterns with |W| >= 13: none or only the 1 flipped, and their mirrors: 4 of 32.
+    x, y = np.array([0.3, 0.5, 0.9, 0.6, 0.8]), np.array([0.1, 0.3, 0.7, 0.7, 0.5])
+    assert len({*(x - y)[:3]}) > 1
+    assert paired(x, y, replicates=0).wilcoxon_p == 4 / 32

@@ -29,11 +29,11 @@
     let quotient = top / bottom;
     const rest = 2n * (top % bottom);
     if (rest > bottom || (rest === bottom && quotient % 2n)) quotient += 1n;
+    if ((quotient === 0n && BigInt(part) > 0n) || (quotient === 100n * scale && part < whole)) return share(part, whole, digits + 1);
     if (digits === 0) return quotient + " %";
     return quotient / scale + "." + String(quotient % scale).padStart(digits, "0") + " %";
   }
   const fixed = (value, digits) => (value === null || !isFinite(value) ? "–" : value.toFixed(digits));
-  window.judgekitShare = share;
 
   // the slider
   const data = read("slider-data");
@@ -48,18 +48,18 @@
         if (mine) mark.setAttribute("transform", `translate(${box.left + box.side * x} ${box.top + box.side * (1 - y)})`);
       }
     }
-    const put = (key, text) => { const at = $("slider-" + key); if (at.textContent !== text) at.textContent = text; };
+    const put = (key, text) => { const at = $("point-" + key); if (at.textContent !== text) at.textContent = text; };
     function point(row, num, den) {
       let at = 0;
       while (BigInt(row.c[at]) * BigInt(den) < BigInt(num) * BigInt(row.p)) at += 1;
       return at;
     }
-    function move() {
+    function move(said) {
       const index = Number(pick.value), row = data.rows[index];
       const [num, den] = exact;
       const at = point(row, num, den), caught = row.c[at], alarms = row.f[at];
       const flagged = caught + alarms, n = row.p + row.q, missed = row.p - caught, lost = row.lost[0] + row.lost[1];
-      put("target", den === 1000 || 1000 % den === 0 ? share(num, den, 1).replace(".0 %", " %") : (100 * num / den).toPrecision(6).replace(/0+$/, "") + " %");
+      $("slider-target").textContent = den === 1000 || 1000 % den === 0 ? share(num, den, 1).replace(".0 %", " %") : (100 * num / den).toPrecision(6).replace(/0+$/, "") + " %";
       put("threshold", row.sign + "\u00a0" + row.t[at]);
       put("workload", `${share(flagged, n, 1)} (${flagged} of ${n})`);
       put("workload_all", share(flagged + lost, n + lost, 1));
@@ -71,15 +71,16 @@
       put("wss", fixed((caught * n - flagged * row.p) / (row.p * n), 3));
       const ends = row.risk[at];
       put("unread_risk", share(missed, n - flagged, 1) + (ends ? ` (${(100 * ends[0]).toFixed(1)} % to ${(100 * ends[1]).toFixed(1)} %)` : row.clustered ? " (questions repeat: no interval)" : ""));
+      if (said) $("slider-says").textContent = `Read if ${row.sign} ${row.t[at]}: ${flagged} of ${n} answers read, ${caught} of ${row.p} incomplete caught, ${missed} missed.`;
       range.setAttribute("aria-valuetext", $("slider-target").textContent);
       for (const line of document.querySelectorAll("path[data-row]")) line.classList.toggle("dim", line.dataset.row !== String(index));
       place("roc", index, alarms / row.q, caught / row.p);
       place("workload", index, caught / row.p, flagged / n);
       for (const line of document.querySelectorAll("path[data-target]")) line.setAttribute("transform", `translate(${box.side * (num / den - data.target[0] / data.target[1])} 0)`);
     }
-    range.addEventListener("input", () => { exact = [Number(range.value), 1000]; move(); });
-    pick.addEventListener("change", move);
-    $("slider-reset").addEventListener("click", () => { exact = data.target; range.value = data.value; move(); });
+    range.addEventListener("input", () => { exact = [Number(range.value), 1000]; move(true); });
+    pick.addEventListener("change", () => move(true));
+    $("slider-reset").addEventListener("click", () => { exact = data.target; range.value = data.value; move(true); });
     document.querySelector("#slider .controls").hidden = false;
     move();
   }

@@ -81,9 +81,11 @@
     name.scope = "row"; open.type = "button"; open.setAttribute("aria-expanded", "false");
     if (one[1]) name.append(el("span", one[1], "small block"));
     name.prepend(open);
-    tr.append(name, el("td", one[2], "snippet"), el("td", one[3]), el("td", one[4] || "–"));
-    for (let s = 0; s < data.columns; s += 1) tr.append(el("td", one[5][s] === null ? "–" : String(one[5][s]), "n"));
+    const words = el("td");
+    words.append(el("div", one[2], "snippet"));
+    tr.append(name, words, el("td", one[3]), el("td", one[4] || "–"));
     if (mine) tr.append(el("td", OUTCOMES[mine.codes[i]], mine.codes[i] === "m" ? "missed" : ""));
+    for (let s = 0; s < data.columns; s += 1) tr.append(el("td", one[5][s] === null ? "–" : String(one[5][s]), "n"));
     const more = el("tr", null, "more"), cell = el("td");
     more.hidden = true; cell.colSpan = tr.children.length; more.append(cell); more.id = `more-${i}`;
     open.setAttribute("aria-controls", more.id);
@@ -130,7 +132,7 @@
     right.append(el("h4", one[5].length ? "What the clinicians said" : "No label"));
     for (const l of one[5]) {
       const card = el("div", null, "said");
-      card.append(el("p", `${l[1] || "rater not named"}: ${l[2] === null ? "no verdict" : l[2] ? "complete" : "incomplete"} (${l[0]})`, "who"));
+      card.append(el("p", `${!l[1] ? "rater not named" : l[1].startsWith("join:") ? "raters joined by " + l[1].slice(5) : l[1]}: ${l[2] === null ? "no verdict" : l[2] ? "complete" : "incomplete"} (${l[0]})`, "who"));
       const pairs = [["severity", l[4]], ["score", l[3]], ["value", l[5]]].filter((p) => p[1] !== null && p[1] !== undefined);
       if (l[6]) pairs.push(["criteria", Object.entries(l[6]).map(([k, v]) => `${k}: ${show(v)}`).join(", ")]);
       if (pairs.length) card.append(list(pairs));
@@ -163,8 +165,8 @@
   function heads() {
     const tr = el("tr");
     for (const word of ["Record", "Question", "Label", "Severity"]) tr.append(el("th", word));
-    for (let s = 0; s < data.columns; s += 1) tr.append(el("th", data.series[s], "n"));
     if (data.rows.length) tr.append(el("th", "Outcome"));
+    for (let s = 0; s < data.columns; s += 1) tr.append(el("th", data.series[s].replaceAll("/", "/\u200b"), "n"));
     for (const th of tr.children) th.scope = "col";
     head.replaceChildren(tr);
   }

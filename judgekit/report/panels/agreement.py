@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TITLE = "Agreement, beside the human ceiling"
 ORDER = 70
-REPLICATES = 500
+REPLICATES = 300
 STATISTICS = {"percent": "same verdict", "kappa": "Cohen's kappa", "balanced_f1": "balanced F1"}
 
 __all__ = ["ORDER", "TITLE", "build"]
@@ -74,7 +74,7 @@ def _ceiling(found: Result, rows: list[dict[str, object]], name: str, words: str
     said = "; ".join(f"{m.name}: {'not defined' if m.value is None else format(m.value, '.2f')}" for m in marks)
     says = f"{words[:1].upper() + words[1:]} with the same other raters. {said}."
     title = f"{words[:1].upper() + words[1:]}: judge beside left-out clinician" + (f" ({dataset})" if dataset else "")
-    svg = dots(name, title, says, marks, words, low=-1.0 if low < -0.5 else -0.5 if low < 0 else 0.0, label=200)
+    svg = dots(name, title, says, marks, words, low=-1.0 if low < -0.5 else -0.5 if low < 0 else 0.0)
     columns = [
         "judge",
         "answers",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judgekit.report.charts import Line, unit_square
-from judgekit.report.model import Figure, LeftOut, Notes, Panel
+from judgekit.report.model import MOST_FIGURES, Figure, LeftOut, Notes, Panel
 from judgekit.report.model import Grid as Table
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def build(context: Context) -> Panel | LeftOut:
             f"fewer than {SMALLEST} answers are both scored and labelled, too few to learn on one half and test on the other"
         )
     figures, reasons = [], []
-    for number, row in enumerate(able):
+    for number, row in enumerate(able[:MOST_FIGURES]):
         found = _figure(context, row, number)
         if isinstance(found, str):
             reasons.append(f"{context.name(row)}: {found}")

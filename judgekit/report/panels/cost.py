@@ -20,7 +20,8 @@ def build(context: Context) -> Panel | LeftOut:
 
     found = cost(context.run, replicates=300)
     if not found["spent"].rows:
-        return LeftOut("the run holds no request of its own: its verdicts were recorded elsewhere")
+        why = "its verdicts were recorded elsewhere" if len(context.frame) else "nothing was judged"
+        return LeftOut(f"the run holds no request of its own: {why}")
     blocks: list[Grid | Notes] = [
         grid_of(table, found.signature, f"cost-{table.name}") for table in found.tables if table.rows
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judgekit.report.charts import Bar, bars
-from judgekit.report.model import Figure, Grid, LeftOut, Panel
+from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel
 
 if TYPE_CHECKING:
     from judgekit.analysis.triage_row import Row
@@ -25,9 +25,11 @@ def build(context: Context) -> Panel | LeftOut:
     rows = [row for row in context.rows if not row.refused and row.cell.scored.any()]
     if not rows:
         return LeftOut(context.no_curve())
-    figures = [_figure(context, row, number) for number, row in enumerate(rows)]
+    figures = [_figure(context, row, number) for number, row in enumerate(rows[:MOST_FIGURES])]
+    more = f" The first {MOST_FIGURES} of {len(rows)} rows are drawn." if len(rows) > MOST_FIGURES else ""
     return Panel(
-        "Every score that was given, counted by label. Unscored and unlabelled answers are counted too, so that the rows add up to all.",
+        "Every score that was given, counted by label. Unscored and unlabelled answers are counted too, so that the rows add up to all."
+        + more,
         tuple(figures),
     )
 
@@ -37,7 +39,9 @@ def groups(row: Row) -> list[tuple[str, Any]]:
     score, scored = row.cell.score, row.cell.scored
     found = np.unique(score[scored])
     if found.size <= MOST_LEVELS:
-        some = [(f"{v:g}", score == v) for v in found]
+        names = [f"{v:.3g}" for v in found]
+        names = names if len(set(names)) == len(names) else [f"{v:g}" for v in found]
+        some = [(name, score == v) for name, v in zip(names, found, strict=True)]
     else:
         edges = np.linspace(found[0], found[-1], MOST_LEVELS - 1)
         where = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, edges.size - 2)

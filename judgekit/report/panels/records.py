@@ -43,7 +43,7 @@ def build(context: Context) -> Panel | LeftOut:
         snippet = snippet if len(snippet) <= SNIPPET else snippet[: SNIPPET - 1] + "…"
         index.append([key[1], key[0] if several else None, snippet, *_labels(entry[5]), scores])
     data = {
-        "series": [f"{rubric} · {judge}" for rubric, judge in names],
+        "series": _short(names),
         "columns": min(len(names), COLUMNS) if len(names) <= COLUMNS else 0,
         "rows": [
             {"name": context.name(row), "threshold": context.rule(row), "codes": outcomes(row, keys)}
@@ -62,6 +62,16 @@ def build(context: Context) -> Panel | LeftOut:
         {"data": data, "index": deflate(index), "skeletons": deflate(skeletons), "pieces": in_pieces(entries)},
     )
     return Panel(lead, (widget,))
+
+
+def _short(names: list[tuple[str, str]]) -> list[str]:
+    """Rubric and judge, without the one that all share."""
+    rubrics, judges = ({name[i] for name in names} for i in (0, 1))
+    if len(rubrics) == 1 and len(judges) > 1:
+        return [judge for _, judge in names]
+    if len(judges) == 1 and len(rubrics) > 1:
+        return [rubric for rubric, _ in names]
+    return [f"{rubric} · {judge}" for rubric, judge in names]
 
 
 def outcomes(row: Row, keys: list[tuple[Any, Any]]) -> str:

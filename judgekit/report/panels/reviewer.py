@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from judgekit.report.context import rows_of
-from judgekit.report.model import Grid, LeftOut, Panel, number, percent, share
+from judgekit.report.model import Grid, LeftOut, Panel, number, share
 
 if TYPE_CHECKING:
     from judgekit.report.context import Context
@@ -117,7 +117,7 @@ def _threshold(context: Context) -> list[list[str]]:
         ["Threshold", said, remark],
         [
             "Recall target",
-            percent(float(context.triage.choices.recall)),
+            f"{100 * float(context.triage.choices.recall):g} %",
             f"given as {context.triage.choices.recall_text}",
         ],
         ["Rows looked at", str(len(context.rows)), "all are shown; the best of many flatters itself"],
@@ -185,7 +185,7 @@ def _per_rater(context: Context) -> Grid | None:
     from judgekit.errors import JudgekitError
 
     try:
-        found = triage(context.run, context.recall, rater="each")
+        found = triage(context.run, context.recall, rater="each", metric=context.metrics)
     except JudgekitError:
         return None
     rows = [row for row in found.operating_points if row.cell.rater is not None]

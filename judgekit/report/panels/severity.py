@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from judgekit.report.charts import heat
-from judgekit.report.model import Figure, Grid, LeftOut, Panel, gathered, percent
+from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel, gathered, percent
 from judgekit.report.panels.levels import groups
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def build(context: Context) -> Panel | LeftOut:
     misses = _misses(context, rows)
     if misses is not None:
         blocks.append(misses)
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows[:MOST_FIGURES]):
         blocks.append(_figure(context, row, number))
     lead = (
         "Which severities the judge scores low, and which incomplete answers fall beyond the threshold and are never read. A bound is "

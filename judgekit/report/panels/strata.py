@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TITLE = "Results by stratum"
 ORDER = 100
-FIELDS, LEVELS, SMALLEST = 4, 12, 3
+FIELDS, LEVELS, SMALLEST, METRICS = 4, 12, 3, 3
 
 __all__ = ["ORDER", "TITLE", "build", "fields"]
 
@@ -46,9 +46,15 @@ def build(context: Context) -> Panel | LeftOut:
         return LeftOut(f"no field of the records splits them into 2 to {LEVELS} groups of at least {SMALLEST}")
     blocks: list[Figure | Grid | Notes] = []
     reasons = []
+    # Without a judge's score the local metrics are what there is to split.
+    metrics = (
+        []
+        if context.frame["raw"].notna().any()
+        else list(dict.fromkeys(map(str, context.measurements["metric"])))[:METRICS]
+    )
     for name in names:
         try:
-            found = strata_source(context.run, by=[name], replicates=300, permutations=1000)
+            found = strata_source(context.run, by=[name], metric=metrics, replicates=300, permutations=1000)
         except JudgekitError as error:
             reasons.append(f"{name}: {error}")
             continue
@@ -66,14 +72,22 @@ def build(context: Context) -> Panel | LeftOut:
 
 def _blocks(found: Result, field: str, number: int) -> list[Figure | Grid | Notes]:
     rows = found["strata"].rows
-    split = [key for key in ("dataset", "rubric", "judge") if any(key in row for row in rows)]
+    split = [key for key in ("value", "dataset", "rubric", "judge") if any(key in row for row in rows)]
     parts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         parts.setdefault(tuple(row.get(key) for key in split), []).append(row)
     blocks: list[Figure | Grid | Notes] = []
     for place, (key, part) in enumerate(parts.items()):
         if any(row["mean"] is not None for row in part) and place < 8:
-            blocks.append(_figure(found, field, " · ".join(map(str, key)), part, f"strata-{number}-{place}"))
+            blocks.append(
+                _figure(
+                    found,
+                    field,
+                    " · ".join(str(part) for part in key if part != "raw"),
+                    part,
+                    f"strata-{number}-{place}",
+                )
+            )
     for name in ("gaps",):
         if found[name].rows:
             blocks.append(grid_of(found[name], found.signature, f"strata-{field}-{name}"))
@@ -99,7 +113,7 @@ def _figure(found: Result, field: str, who: str, rows: list[dict[str, Any]], nam
     said = "; ".join(f"{m.name}: {'not defined' if m.value is None else format(m.value, '.2f')}" for m in marks)
     says = f"Mean raw score by {field}. {said}."
     title = f"By {field}" + (f": {who}" if who else "")
-    svg = dots(name, title, says, marks, "mean raw score", low=low - pad, high=high + pad, label=170)
+    svg = dots(name, title, says, marks, "mean raw score", low=low - pad, high=high + pad)
     columns = ["stratum", "questions", "rows", "unscored", "mean", "low", "high", "sd"]
     keys = ["group", "n_units", "n_rows", "n_unscored", "mean", "mean_low", "mean_high", "sd"]
     grid = Grid(name, title, columns, [[row.get(key) for key in keys] for row in rows])

@@ -41,7 +41,7 @@ def sentence(row: Row) -> tuple[str, str, str]:
     low, high = interval.low, interval.high
     counts = f"{m} incomplete, {n} complete"
     if low is not None and high is not None:
-        span = f"AUC {number(row.auc.value)} (95 % interval {number(low)} to {number(high)}; {counts})."
+        span = f"AUC {number(row.auc.value)} (95 % interval {_end(low)} to {_end(high)}; {counts})."
     else:
         span = f"AUC {number(row.auc.value)} without an interval: {interval.reason or 'none is defined'} ({counts})."
     said = verdict(row)
@@ -64,6 +64,13 @@ def sentence(row: Row) -> tuple[str, str, str]:
     if high < 0.5:
         return "bad", "Ranks the wrong way", f"{said} {span}"
     return "warn", "Not shown to beat chance", f"{said} {span}"
+
+
+def _end(value: float) -> str:
+    """Two decimals, more where these would put an end of the AUC's interval on .5 or beyond it."""
+    return next(
+        text for text in (number(value, digits) for digits in (2, 3, 4, 16)) if (float(text) > 0.5) == (value > 0.5)
+    )
 
 
 def build(context: Context) -> Panel | LeftOut:
@@ -92,7 +99,7 @@ def build(context: Context) -> Panel | LeftOut:
     if notes:
         blocks.append(Notes(notes, f"All remarks on these numbers ({len(notes)})"))
     sets = dict.fromkeys(row.cell.dataset for row in rows)
-    target = percent(float(context.triage.choices.recall)).replace(".0 %", " %")
+    target = f"{100 * float(context.triage.choices.recall):g} %"
     return Panel(
         f"What is looked for: incomplete answers, as labelled. Target: catch {target} of them. Data: {', '.join(sets)}.",
         tuple(blocks),
@@ -105,7 +112,7 @@ def _optimism(row: Row) -> str:
     found = row.values["recall_loco"]
     if found is None:
         return " Optimistic: the threshold was chosen on these same records."
-    return f" Optimistic: the threshold was chosen on these same records; with each question left out in turn, recall is {percent(found)}."
+    return f" Optimistic: the threshold was chosen on these same records; with each question left out in turn, recall is {percent(found, beside=row.values['recall_target'])}."
 
 
 def _forest(context: Context) -> Figure:
@@ -217,7 +224,7 @@ def _points(context: Context) -> Grid:
         shown.append([
             context.name(row), rule or NONE, _of(point.caught, point.n_incomplete), _of(point.flagged, point.n), percent(v["workload_all"]),
             percent(v["workload_random"]), percent(v["workload_perfect"]), percent(v["precision"]), number(v["false_alarms_per_catch"]),
-            number(v["wss"], 3), percent(v["recall_loco"]),
+            number(v["wss"], 3), percent(v["recall_loco"], beside=v["recall_target"]),
         ])  # fmt: skip
     titles = [
         "rubric and judge", "read if", "recall", "workload", "with unscored", "random order", "perfect judge", "precision", "false alarms per catch",
