@@ -409,3 +409,8 @@ def test_the_operating_point_has_a_legend(case_11: Path) -> None:
     assert legend == [
         "+ unscored: share with these read too; wss: recall minus share; LOCO: recall, each question left out"
     ]
+
+
+def test_at_a_prompt_it_shows_its_table(case_11: Path) -> None:
+    found = triage(case_11)
+    assert repr(found) == str(found) == found.text()
