@@ -13,11 +13,13 @@ import pytest
 from judgekit.errors import DataError, InputError, UsageError
 from judgekit.judging.units import Options
 from judgekit.metrics.nli import Verdict
-from judgekit.stability.ask import ask_by_choice, stored_answers
+from judgekit.runs.model import Measured
+from judgekit.runs.store import RunStore
+from judgekit.stability.ask import ask_by_choice, questions_of, stored_answers
 from judgekit.stability.audit import agreement, differing, import_sheet, make_sheet, write_sheet
 from judgekit.stability.make import make_study
 from judgekit.stability.scores import score_study
-from judgekit.stability.study import Study, load_study
+from judgekit.stability.study import ANSWERS, NAME, Study, load_study
 from judgekit.stability.variants import KINDS
 from judgekit.stability.verify import holds_at, sweep, verify_study
 from tests.judging.provider import Provider, Say
@@ -371,3 +373,35 @@ def test_a_question_made_anew_is_not_verified_any_more(provider: Provider, scrip
     assert study.final() == []
     adds_up(study)
     assert drops(study)["nli"] == {"not verified yet": 1}
+
+
+def test_two_precisions_of_one_checkpoint_are_paired_as_the_effect_of_quantisation(
+    provider: Provider, script: Script, tmp_path: Path
+) -> None:
+    # What `ask` keeps of a checkpoint in two precisions, written as it writes it: 16 bits never changes, 4 bits says B at every
+    # reframed question: of six rewordings a question one, so the paired difference of MVS is 1/6 in each of three questions.
+    out = tmp_path / "s"
+    make(provider, out)
+    verify_study(out, quiet=True)
+    records = questions_of(load_study(out))
+    for dtype in ("bfloat16", "nf4"):
+        name, signature = f"hf/tiny(dtype={dtype})", f"tiny|{dtype}"
+        rows = []
+        for record in records:
+            answer = "B" if dtype == "nf4" and record.meta.get("kind") == "question-reframing" else "A"
+            details = {"answer": answer, "probabilities": {"A": 0.5, "B": 0.5}}
+            rows.append(Measured(ANSWERS, record.id, name, signature, 0.5, None, details, record.fingerprint()))
+        with RunStore(out) as store:
+            store.put_records(ANSWERS, records)
+            store.put_measurements(rows)
+            state = store.study(NAME, "ask") or {"models": []}
+            state["models"].append(
+                {"model": name, "way": "probability", "signature": signature, "family": "hf/tiny", "dtype": dtype}
+            )
+            store.put_study(NAME, "ask", state)
+    pair = next(row for row in score_study(out, replicates=50, permutations=100).comparisons if row["measure"] == "mvs")
+    assert pair["quantisation"] is True
+    assert abs(pair["difference"]) == pytest.approx(1 / 6)
+    ask_by_choice(out, writer(provider, "steady"), quiet=True, logprobs=False)
+    others = score_study(out, replicates=0, permutations=10).comparisons
+    assert {row["quantisation"] for row in others if "steady" in row["first"] + row["second"]} == {False}
