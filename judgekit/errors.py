@@ -116,7 +116,8 @@ class BudgetError(JudgekitError):
 
 
 class ProviderError(JudgekitError):
-    """The provider cannot be reached, or refuses who we are (exit 5)."""
+    """The provider cannot be reached, or refuses who we are (exit 5). `sent` is False where nothing was sent to it."""
 
     kind = "provider"
     exit_code = 5
+    sent = True

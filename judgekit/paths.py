@@ -1,12 +1,17 @@
-"""Where judgekit keeps what it fetched or built: one folder for weights, data sets and dictionaries."""
+"""Where judgekit keeps what it fetched or built, and how it writes a file: whole, or not at all."""
 
 from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["cache_folder"]
+from judgekit.errors import InputError
+
+__all__ = ["cache_folder", "written_whole"]
 
 
 def cache_folder() -> Path:
@@ -20,3 +25,27 @@ def cache_folder() -> Path:
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "judgekit" / "cache"
     return Path.home() / ".cache" / "judgekit"
+
+
+@contextmanager
+def written_whole(target: Path, what: str) -> Iterator[Path]:
+    """A file beside `target` to write into; it takes the target's place when the block ends well, and is removed when not.
+
+    Raises InputError, "`what` cannot be written", where the folder is missing, read-only or full.
+    """
+    temporary: str | None = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        os.close(handle)
+        yield Path(temporary)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InputError(
+            f"{what} cannot be written ({error.strerror or error})",
+            file=str(target),
+            mend="choose a folder that exists",
+        ) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)

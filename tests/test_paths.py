@@ -1,34 +1,29 @@
-"""One cache folder for everything that is fetched or built."""
-
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from judgekit.data import fetch
-from judgekit.judging import weights
-from judgekit.metrics import gazetteer
-from judgekit.paths import cache_folder
+from judgekit.errors import InputError
+from judgekit.paths import written_whole
 
 
-def test_every_room_keeps_its_files_below_the_same_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("JUDGEKIT_CACHE", str(tmp_path / "mine"))
-    assert cache_folder() == tmp_path / "mine"
-    assert gazetteer.cache_folder() == weights.cache_folder() == tmp_path / "mine"
-    assert fetch.cache_folder() == tmp_path / "mine" / "data"
+def test_a_file_is_written_whole_or_left_as_it_was(tmp_path: Path) -> None:
+    target = tmp_path / "out.txt"
+    target.write_text("before")
+    with pytest.raises(UnicodeEncodeError), written_whole(target, "the text") as place:
+        place.write_text("half, then \ud800", "utf-8")
+    assert target.read_text() == "before"
+    with written_whole(target, "the text") as place:
+        place.write_text("after")
+        assert target.read_text() == "before"
+    assert target.read_text() == "after"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
 
 
-@pytest.mark.parametrize(
-    ("platform", "end"),
-    [("linux", ".cache/judgekit"), ("darwin", "Library/Caches/judgekit"), ("win32", "AppData/Local/judgekit/cache")],
-)
-def test_the_platform_says_where_when_nobody_else_does(
-    monkeypatch: pytest.MonkeyPatch, platform: str, end: str
-) -> None:
-    for name in ("JUDGEKIT_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(sys, "platform", platform)
-    assert cache_folder() == Path.home() / end
-    assert fetch.cache_folder() == Path.home() / end / "data"
+def test_a_missing_folder_is_a_sentence(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match=r"nowhere.*the text cannot be written \(No such file"),
+        written_whole(tmp_path / "nowhere" / "out.txt", "the text"),
+    ):
+        pass

@@ -22,17 +22,21 @@ if TYPE_CHECKING:
 __all__ = ["Triage", "triage"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Triage:
     """Rows of operating points with the signature of everything that decides their numbers.
 
-    `operating_points` holds the rows with all their details; `table` the contract's fields as a DataFrame.
+    `operating_points` holds the rows with all their details; `table` the contract's fields as a DataFrame. At a prompt and printed it
+    shows its table.
     """
 
     operating_points: tuple[Row, ...]
     signature: str
     choices: Choices
     left_out: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return self.text()
 
     def pairs(self) -> list[Pair]:
         """Judges and rubrics of a data set compared two by two, by paired DeLong over common records."""

@@ -107,7 +107,12 @@ def make_row(cell: Cell, choices: Choices) -> Row:
     wald = auc_interval(label, value, clusters=groups, higher_is_worse=worse)
     headline = auc_headline(label, value, clusters=groups, higher_is_worse=worse)
     clustered = groups is not None and len(set(groups.tolist())) < groups.size
-    test = None if clustered or weight is not None else mann_whitney(label, value).p
+    test = None
+    if not clustered and weight is None:
+        tested = mann_whitney(label, value)
+        test = tested.p
+        if tested.p is not None and tested.reason:
+            notes.append(f"Mann-Whitney p: {tested.reason}")
     if weight is not None:
         none = Interval(None, None, "none", reason="weighted by inverse sampling probability: no interval is offered")
         found = Auc(

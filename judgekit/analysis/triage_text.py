@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["render", "verdict"]
 
 MANY = 12
+LEGEND = "+ unscored: share with these read too; wss: recall minus share; LOCO: recall, each question left out"
 
 
 def render(found: Triage, width: int = 110) -> str:
@@ -27,7 +28,9 @@ def render(found: Triage, width: int = 110) -> str:
         return "Nothing to triage: no judgement is there.\n" + found.signature + "\n"
     stream = StringIO()
     console = Console(file=stream, width=width, color_system=None, highlight=False, emoji=False, markup=False)
-    for title, (heads, lines) in _blocks(found).items():
+    blocks = _blocks(found)
+    legends = {title: LEGEND for title, (heads, _) in blocks.items() if "LOCO" in heads}
+    for title, (heads, lines) in blocks.items():
         console.print(Text(title))
         table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
         for index, head in enumerate(heads):
@@ -35,6 +38,9 @@ def render(found: Triage, width: int = 110) -> str:
         for cells in lines:
             table.add_row(*[Text(cell) for cell in cells])
         console.print(table)
+        if title in legends:
+            console.print(Text(legends[title]))
+            console.print()
     for number, row in enumerate(found.operating_points, start=1):
         console.print(Text(f"[{number}] {row.name}"))
         sentence = verdict(row)

@@ -57,7 +57,7 @@ def demo(out: Path, limit: int | None) -> None:
         )
     )
     click.echo()
-    show_outcome(outcome, False)
+    show_outcome(outcome, False, then="")
     if outcome.stopped == "interrupted":
         raise KeyboardInterrupt
     if isinstance(outcome.error, ProviderError):

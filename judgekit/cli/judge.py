@@ -125,12 +125,16 @@ def judge(
                 mend=f"judgekit answer {data} --writer {rubric.name} --model M --out FILE",
             )
     records = load_records(data, card=card, dataset=dataset)
+    if not plan:
+        records.need_promised_labels()
     known = {records.name: {record.id for record in records}}
     if limit is not None:
         records = records[:limit]
     specs = specs_for(models, sampling, api_base, endpoint)
     folder = out if out is not None else Path("runs") / records.name
     if plan:
+        for note in records.notes:
+            click.echo(f"note: {records.name}: {note}", err=True)
         show_plan(make_plan([records], compiled, specs, folder, options), as_json)
         return 0
     outcome = asyncio.run(run_judges([records], compiled, specs, folder, options, known=known))

@@ -94,8 +94,15 @@ def measure(
         click.echo(f"stopped; what was measured is in {folder}, and the same command goes on from there", err=True)
         raise
     rows = [_summary(tally, groups) for tally in tallies]
+    notes = []
+    same = sum((record.response or "").strip() == record.reference.strip() for record in records if record.reference)
+    if same:
+        notes.append(
+            f"{same} of {len(records)} responses are their reference word for word: they raise the means and say nothing"
+        )
+        click.echo(f"note: {notes[0]}", err=True)
     if as_json:
-        answer = {"run": str(folder), "dataset": records.name, "records": len(records), "metrics": rows}
+        answer = {"run": str(folder), "dataset": records.name, "records": len(records), "metrics": rows, "notes": notes}
         click.echo(json.dumps(answer, ensure_ascii=False, allow_nan=False))
     else:
         _show(rows, len(records), folder, by)

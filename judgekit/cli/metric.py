@@ -105,9 +105,16 @@ def explain(data: Path, record_id: str, name: str, card: str | None, as_json: bo
     from judgekit.metrics.base import parse_metric
 
     found = parse_metric(name)
-    record = next((record for record in load_records(data, card=card) if record.id == record_id), None)
+    records = load_records(data, card=card)
+    record = next((record for record in records if record.id == record_id), None)
     if record is None:
-        raise InputError(f"there is no record {record_id!r}", file=str(data), field="id")
+        there = ", ".join(record.id for record in records[:3])
+        raise InputError(
+            f"there is no record {record_id!r}",
+            file=str(data),
+            field="id",
+            mend=f"its {len(records)} ids are such as {there}",
+        )
     (result,) = found.measure([record])
     if as_json:
         row = {
@@ -123,8 +130,17 @@ def explain(data: Path, record_id: str, name: str, card: str | None, as_json: bo
         _show_entities(record, details)
     for key, item in details.items():
         if key not in {"matched", "missed", "extra"}:
-            click.echo(f"{key}: {item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)}")
+            click.echo(f"{key}: {item if isinstance(item, str) else json.dumps(_short(item), ensure_ascii=False)}")
     click.echo(f"\n{found.signature}")
+
+
+def _short(item: Any) -> Any:
+    """Numbers for a person, to four decimals; `--json` has all of them."""
+    if isinstance(item, dict):
+        return {key: _short(value) for key, value in item.items()}
+    if isinstance(item, list):
+        return [_short(value) for value in item]
+    return round(item, 4) if isinstance(item, float) else item
 
 
 def _show_entities(record: Any, details: dict[str, Any]) -> None:

@@ -88,7 +88,14 @@ def read_source(
             except DataError as error:
                 problems.add(_placed(error, file, lines[record.id]))
     notes = mapper.notes() if mapper else []
-    return RecordSet(out, name=dataset or _name(source, mapper), card=found, path=file, notes=notes)
+    return RecordSet(
+        out,
+        name=dataset or _name(source, mapper),
+        card=found,
+        path=file,
+        notes=notes,
+        promises_labels=mapper is not None and mapper.shape_name is not None and bool(mapper.shape().labels),
+    )
 
 
 def _by_name(source: Any, card: str | Path | Card | None) -> tuple[Any, str | Path | Card | None]:

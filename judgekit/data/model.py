@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, overload
 
+from judgekit.errors import DataError
 from judgekit.records import Record
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class RecordSet(Sequence[Record]):
     name : the data set's name, part of every record's identity in a run.
     card : the card that the source was read through, or None.
     path : where the source lies, as given, or None when it was in memory.
+    promises_labels : the card says where labels lie (a record may still have none).
     notes : sentences a reader of a result should see (rows that a filter left out, with their number, and the like).
     """
 
@@ -33,12 +35,14 @@ class RecordSet(Sequence[Record]):
         card: Card | None = None,
         path: str | None = None,
         notes: Iterable[str] = (),
+        promises_labels: bool = False,
     ) -> None:
         self._records = tuple(records)
         self.name = name
         self.card = card
         self.path = path
         self.notes = list(notes)
+        self.promises_labels = promises_labels
 
     @overload
     def __getitem__(self, index: int) -> Record: ...
@@ -61,7 +65,29 @@ class RecordSet(Sequence[Record]):
     def derive(self, records: Iterable[Record], note: str | None = None) -> RecordSet:
         """The same data set with other records (a filter, a sample); `note` says what was done."""
         notes = [*self.notes, *([note] if note else [])]
-        return RecordSet(records, name=self.name, card=self.card, path=self.path, notes=notes)
+        return RecordSet(
+            records,
+            name=self.name,
+            card=self.card,
+            path=self.path,
+            notes=notes,
+            promises_labels=self.promises_labels,
+        )
+
+    def need_promised_labels(self) -> None:
+        """Raise DataError where the card says where labels lie and not one record has any: it is hardly the card of this file.
+
+        For what costs money or time: verdicts on records that nothing can be compared with are seldom what was meant.
+        """
+        if self.promises_labels and self._records and not any(record.labels for record in self._records):
+            name = self.card.name if self.card else "?"
+            raise DataError(
+                f"the card {name!r} says where labels lie, and none of the {len(self)} records has one",
+                file=self.path,
+                field="card",
+                mend="leave --card out, or name the card of this file (judgekit data list), or take the labels out of a copy of the card "
+                "where nobody has labelled yet; --plan goes on without",
+            )
 
     def by_id(self) -> dict[str, Record]:
         """Records by id."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit.errors import InputError
+from judgekit.paths import written_whole
 from judgekit.records import Record
 from judgekit.runs.model import Judgement
 from judgekit.runs.store import RunStore
@@ -68,23 +66,10 @@ def write_answers(
                     counts["truncated"] += answer.meta.get("truncated", False)
                     yield json.dumps(answer.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
 
-    temporary: str | None = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with (
-            os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
-            RunStore(run, "r") as store,
-        ):
-            file.writelines(lines(store))
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise InputError(
-            f"the answers cannot be written ({error.strerror or error})",
-            file=str(target),
-            mend="choose a folder that exists",
-        ) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with (
+        written_whole(target, "the answers") as place,
+        place.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
+        RunStore(run, "r") as store,
+    ):
+        file.writelines(lines(store))
     return counts

@@ -69,6 +69,7 @@ def judge(
     from judgekit.rubric import load_rubric
 
     data = load_records(records, card=card, dataset=dataset)
+    data.need_promised_labels()
     known = {data.name: {record.id for record in data}}
     if limit is not None:
         data = data[:limit]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
-from judgekit.errors import JudgekitError
+from judgekit.errors import JudgekitError, ProviderError
 from judgekit.judging.progress import Progress
 from judgekit.judging.schedule import Budget, Lane, Stop
 from judgekit.judging.types import JudgeSpec, Reply, Request, may_ask_again
@@ -119,7 +119,11 @@ class Caller:
             sent = True
             if self.budget.limit is not None:
                 may_ask_again.set(may_reask)
-            reply: Reply = await client.send(request, model)
+            try:
+                reply: Reply = await client.send(request, model)
+            except ProviderError as error:
+                self.calls -= not error.sent
+                raise
             return reply
 
         try:

@@ -73,12 +73,16 @@ def sort_out(
         mend = f"set {missing} in the environment" if missing else "check the provider's key in the environment"
         # What a client says of a missing key names settings of its own, which are none of ours.
         said = "" if keyless and missing else f": {message}"
-        return ProviderError(f"{where} {'has no key' if keyless else 'refuses the key'}{said}", mend=mend)
+        refusal = ProviderError(f"{where} {'has no key' if keyless else 'refuses the key'}{said}", mend=mend)
+        refusal.sent = not (keyless and missing)  # the client library looked for a key and found none
+        return refusal
     if module := _NO_MODULE.search(message):
-        return ProviderError(
+        lacking = ProviderError(
             f"{where} needs a package that is not installed: {message}",
             mend=f"install what brings the module {module[1]}",
         )
+        lacking.sent = False
+        return lacking
     if status == 403 or name == "PermissionDeniedError":
         return ProviderError(f"{where} refuses access: {message}", mend="the key may not use this model or region")
     if status in {404, 405} or name == "NotFoundError":

@@ -18,7 +18,7 @@ class Progress:
     `total` is how many are wanted, `every_s` the seconds between lines where stderr is no terminal. `quiet` shows only notes.
     """
 
-    def __init__(self, total: int, *, stream: TextIO | None = None, every_s: float = 5.0, quiet: bool = False) -> None:
+    def __init__(self, total: int, *, stream: TextIO | None = None, every_s: float = 10.0, quiet: bool = False) -> None:
         self.total = total
         self.done = 0
         self.failed = 0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +14,8 @@ from typing import Any
 from markupsafe import Markup
 
 from judgekit import __version__
-from judgekit.errors import InputError, JudgekitError
+from judgekit.errors import JudgekitError
+from judgekit.paths import written_whole
 from judgekit.report.context import Context, Snapshot
 from judgekit.report.model import LeftOut, Panel
 from judgekit.runs.reader import Run, open_run
@@ -184,22 +183,8 @@ def island(value: Any) -> Markup:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all, in UTF-8; what UTF-8 cannot hold is written as an escape."""
-    temporary: str | None = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(
-            f"the report cannot be written ({error.strerror or error})",
-            file=str(path),
-            mend="choose a folder that exists",
-        ) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with written_whole(path, "the report") as place:
+        place.write_bytes(text.encode("utf-8", "backslashreplace"))
 
 
 def _hash(text: str) -> str:

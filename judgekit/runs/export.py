@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from judgekit.data.cells import safe_cell
-from judgekit.errors import InputError, MissingDependency, UsageError
+from judgekit.errors import MissingDependency, UsageError
+from judgekit.paths import written_whole
 from judgekit.runs.reader import Run
 
 __all__ = ["TABLES", "export_table"]
@@ -42,22 +41,8 @@ def export_table(run: Run, table: str, path: str | Path) -> int:
     frame = run.latest() if table == "latest" else getattr(run, table)
     names = [str(name) for name in frame.columns]
     rows: list[list[Any]] = frame.to_numpy(dtype=object).tolist() if len(frame) else []
-    temporary: str | None = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        os.close(handle)
-        {"jsonl": _jsonl, "csv": _csv, "parquet": _parquet}[kind](names, rows, Path(temporary))
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise InputError(
-            f"the table cannot be written ({error.strerror or error})",
-            file=str(target),
-            mend="choose a folder that exists",
-        ) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with written_whole(target, "the table") as place:
+        {"jsonl": _jsonl, "csv": _csv, "parquet": _parquet}[kind](names, rows, place)
     return len(rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -11,14 +12,18 @@ import numpy as np
 
 from judgekit.stats.interval import as_classes
 
-__all__ = ["EXACT_UP_TO", "MannWhitney", "mann_whitney"]
+__all__ = ["EXACT_UP_TO", "LEAST_P", "MannWhitney", "mann_whitney"]
 
 EXACT_UP_TO = 200_000
+LEAST_P = sys.float_info.min  # 2.2e-308: below it a float loses digits and then is 0, which no p value is
 
 
 @dataclass(frozen=True, slots=True)
 class MannWhitney:
-    """`u` counts pairs where the incomplete answer scores higher (ties half); `p` is two-sided, None with a reason."""
+    """`u` counts pairs where the incomplete answer scores higher (ties half); `p` is two-sided, None with a reason.
+
+    `p` is never 0: where it is too small for a float it is LEAST_P, an upper bound, and `reason` says so.
+    """
 
     u: float | None
     p: float | None
@@ -61,4 +66,7 @@ def mann_whitney(incomplete: Any, score: Any, *, exact_up_to: int = EXACT_UP_TO)
     if spread <= 0:
         return MannWhitney(u, 1.0, "asymptotic")
     z = (abs(u - m * n / 2) - 0.5) / np.sqrt(spread)
-    return MannWhitney(u, min(1.0, float(2 * ndtr(-z))), "asymptotic")
+    p = min(1.0, float(2 * ndtr(-z)))
+    if p < LEAST_P:
+        return MannWhitney(u, LEAST_P, "asymptotic", f"smaller than a float can say: under {LEAST_P:.1e}")
+    return MannWhitney(u, p, "asymptotic")

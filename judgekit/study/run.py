@@ -95,6 +95,9 @@ def run_study(
         who = ", ".join(one.name for one in block.rubrics)
         step(f"{'answers by' if answers else 'judging by'} {who}: {', '.join(block.data)}")
         sets = [found.sets[name] for name in block.data]
+        if answers is None:
+            for name in block.data:
+                found.whole.get(name, found.sets[name]).need_promised_labels()
         outcome = asyncio.run(
             run_judges(
                 sets, block.rubrics, block.judges, found.out, found.options(block.samples, spent), quiet=quiet,

@@ -394,3 +394,23 @@ def test_the_words_incomplete_and_complete_say_what_they_mean(
     assert main(["triage", str(path), "--label", "verdict", "--score", "score", "--json", *sense]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["n"], row["n_incomplete"], row["n_unlabelled"], row["auc"]) == (2, 1, 1, 1.0)
+
+
+def test_a_p_too_small_for_a_float_is_not_zero_in_json(tmp_path: Path) -> None:
+    label = [1] * 1500 + [0] * 1500
+    row = triage(table(tmp_path / "apart.csv", list(label), list(range(3000)))).to_json()["rows"][0]
+    assert row["mann_whitney_p"] == 2.2250738585072014e-308
+    assert "Mann-Whitney p: smaller than a float can say: under 2.2e-308" in row["notes"]
+
+
+def test_the_operating_point_has_a_legend(case_11: Path) -> None:
+    lines = triage(case_11).text(100).splitlines()
+    legend = [line for line in lines if line.startswith("+ unscored:")]
+    assert legend == [
+        "+ unscored: share with these read too; wss: recall minus share; LOCO: recall, each question left out"
+    ]
+
+
+def test_at_a_prompt_it_shows_its_table(case_11: Path) -> None:
+    found = triage(case_11)
+    assert repr(found) == str(found) == found.text()

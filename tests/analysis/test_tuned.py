@@ -38,6 +38,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> list[Pa
     return found
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_triage_says_how_many_judgements_were_tuned_on(runs: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     # Every one of the 12 answers has a criterion among the claims of the half that made the map.
     assert main(["triage", str(runs[0]), "--json"]) == 0

@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from judgekit import judge
 from judgekit.cli.app import main
+from judgekit.errors import DataError
 from judgekit.runs.store import open_run
 from tests.judging.judged import MINI, by_item, item, score, write_rubric
 from tests.judging.provider import Provider, Say
@@ -273,3 +275,69 @@ def test_the_threshold_in_the_file_is_what_the_run_says(
     main(args(2, "--json"))
     assert open_run(tmp_path / "run").latest().complete.tolist() == [False, False]
     assert provider.count == 2
+
+
+def kqa_like(folder: Path, *, labels: bool) -> Path:
+    """A file with the columns of K-QA; without `labels` no physician said anything."""
+    words = {"labels": ["Entailment", "Entailment", "Neutral"]} if labels else {}
+    rows = [
+        {
+            "id": f"k{i}", "qid": f"q{i}", "question": f"question of item{i}", "response": "an answer",
+            "criteria": [{"text": "Says so.", "kind": "must_have", **words}],
+        }
+        for i in range(2)
+    ]  # fmt: skip
+    path = folder / "like-kqa.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def test_a_card_whose_labels_no_record_has_is_refused_before_anything_is_asked(
+    provider: Provider, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    provider.script = score(2)
+    rubric = write_rubric(tmp_path / "rubrics")
+    more = [
+        "--rubric",
+        str(rubric),
+        "--model",
+        "openai/fake",
+        "--api-base",
+        provider.base,
+        "--out",
+        str(tmp_path / "r"),
+    ]
+    bare = ["judge", str(kqa_like(tmp_path, labels=False)), "--card", "kqa", *more]
+    assert main([*bare, "--json", "--limit", "1"]) == 1
+    error = as_json(capsys)["error"]
+    assert (error["kind"], error["field"], error["file"]) == ("data", "card", str(tmp_path / "like-kqa.jsonl"))
+    assert "none of the 2 records" in error["message"]
+    assert error["mend"].startswith("leave --card out, or")
+    assert provider.count == 0
+    assert main([*bare, "--plan"]) == 0
+    assert "found nothing in any row for" in capsys.readouterr().err
+    with pytest.raises(DataError, match="none of the 2 records"):
+        judge(
+            tmp_path / "like-kqa.jsonl",
+            card="kqa",
+            rubric=rubric,
+            model="openai/fake",
+            api_base=provider.base,
+            quiet=True,
+        )
+    assert provider.count == 0
+    # the same columns with labels are judged
+    assert main(["judge", str(kqa_like(tmp_path, labels=True)), "--card", "kqa", *more]) == 0
+    assert provider.count == 2
+
+
+def test_a_missing_key_is_no_call(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    rubric = write_rubric(tmp_path / "rubrics")
+    args = ["judge", str(write_data(tmp_path, 2)), "--rubric", str(rubric), "--model", "anthropic/claude-sonnet-4-5"]
+    assert main([*args, "--out", str(tmp_path / "run"), "--json"]) == 5
+    said = as_json(capsys)
+    assert said["error"]["mend"] == "set ANTHROPIC_API_KEY in the environment"
+    assert (said["calls"], said["reused"], said["cost"], said["judgements"]) == (0, 0, 0.0, 0)

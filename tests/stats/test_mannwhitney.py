@@ -62,3 +62,18 @@ def test_equals_brute_force(rows: list[tuple[bool, int]]) -> None:
 def test_all_equal_scores() -> None:
     assert mann_whitney([1, 0] * 4, [4] * 8).p == 1.0
     assert mann_whitney([1, 0] * 200, [4] * 400).p == 1.0
+
+
+def test_a_p_that_no_float_can_hold_is_its_least_bound_and_says_so() -> None:
+    # 1,500 against 1,500, fully apart: z = (mn/2 - .5) / sqrt(mn (m + n + 1) / 12) = 1,124,999.5 / 23,721.2 = 47.4, and
+    # 2 Phi(-47.4) is about 1e-489.
+    m = 1500
+    got = mann_whitney([1] * m + [0] * m, list(range(2 * m)))
+    assert got.p == 2.2250738585072014e-308
+    assert got.reason == "smaller than a float can say: under 2.2e-308"
+    json.loads(json.dumps(got.p))  # a number like any other
+    # 800 against 800: z = 34.6, p about 1e-262, which a float holds as it is
+    near = mann_whitney([1] * 800 + [0] * 800, list(range(1600)))
+    assert near.p is not None
+    assert 0 < near.p < 1e-250
+    assert near.reason is None
