@@ -157,8 +157,16 @@ def _stability(found: JudgeStability) -> Section:
         ]
         for name, key in (("the level given", "level"), ("complete or not", "verdict"))
     ]
-    notes = [f"Means over {row['wordings']} rewordings of the rubric."]
-    notes += [str(row[key]) for key in ("level_mvs_reason", "level_excess_reason") if row.get(key)]
+    notes = [
+        f"Means over {row['wordings']} of {row['wordings_wanted']} rewordings of the rubric: those that were judged."
+    ]
+    notes += list(
+        dict.fromkeys(
+            f"{str(row[key])[:1].upper()}{str(row[key])[1:]}."
+            for key in ("level_mvs_reason", "level_excess_reason")
+            if row.get(key)
+        )
+    )
     return (
         "Stability when the rubric's words change",
         ["what may change", "changes", "changes at the same wording", "due to the wording"],

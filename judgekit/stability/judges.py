@@ -38,6 +38,7 @@ __all__ = ["WAYS", "JudgeStability", "judge_stability"]
 
 WAYS: Final = (*BUILT_IN, "order-criteria", "length")
 SAME: Final = "same wording"
+UNKNOWN: Final = "the noise at the same wording is unknown"
 PIECES: Final = "pieces"
 
 
@@ -339,7 +340,7 @@ class _Measure:
             excess = [
                 a - b if a is not None and b is not None else None for a, b in zip(flips, self.noise[kind], strict=True)
             ]
-            self._mean(row, f"{kind}_excess", excess, "the noise at the same wording is unknown")
+            self._mean(row, f"{kind}_excess", excess, row.get(f"{kind}_mvs_reason") or UNKNOWN)
         if told is self.base:
             row.update(shift=None, auc_change=None, workload_change=None)
         else:
@@ -402,7 +403,8 @@ class _Measure:
 
     def overall(self, told: Sequence[_Told]) -> dict[str, Any]:
         """Means over all rewordings: of a record first, then over records."""
-        row: dict[str, Any] = {"wordings": len(told)}
+        met = [one for one in told if any(value is not None for value in self._flips(one, "level"))]
+        row: dict[str, Any] = {"wordings": len(met), "wordings_wanted": len(told)}
         for kind in ("level", "verdict"):
             per = [self._flips(one, kind) for one in told]
             values: list[float | None] = []
@@ -414,6 +416,6 @@ class _Measure:
                 a - b if a is not None and b is not None else None
                 for a, b in zip(values, self.noise[kind], strict=True)
             ]
-            self._mean(row, f"{kind}_excess", excess, "the noise at the same wording is unknown")
+            self._mean(row, f"{kind}_excess", excess, row.get(f"{kind}_mvs_reason") or UNKNOWN)
             self._mean(row, f"{kind}_noise", self.noise[kind], "fewer than two samples at the same wording")
         return row

@@ -11,11 +11,12 @@ import pytest
 from judgekit.data import RecordSet
 from judgekit.errors import InputError
 from judgekit.judging.types import JudgeSpec
+from judgekit.judging.units import Options
 from judgekit.records import Label, Record
 from judgekit.stability.card import card_html, card_markdown, card_sections
 from judgekit.stability.judges import judge_stability
 from tests.judging.judged import score
-from tests.judging.provider import Provider
+from tests.judging.provider import Provider, Say
 
 N = 8
 
@@ -182,3 +183,23 @@ def test_a_card_says_who_what_and_how_far(provider: Provider, tmp_path: Path) ->
 def test_a_writer_of_text_is_no_judge(provider: Provider, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="gives no verdict"):
         judge_stability("reword", data(), spec(provider), tmp_path / "r")
+
+
+def test_a_card_of_a_run_that_broke_off_says_what_is_missing(provider: Provider, tmp_path: Path) -> None:
+    # The key stops working after the sixteen samples at the same wording: noise is known, no rewording is judged.
+    provider.script = lambda body, n: steady(body, n) if n < 2 * N else Say("no", status=401)
+    found = judge_stability(
+        "general-likert", data(), spec(provider), tmp_path / "r", ways=("words", "layout"), samples=2, join="majority",
+        replicates=50, quiet=True, options=Options(concurrency=1),
+    )  # fmt: skip
+    assert found.spent.exit_code == 5
+    assert (found.overall["level_noise"], found.overall["level_mvs"], found.overall["level_excess"]) == (
+        0.0,
+        None,
+        None,
+    )
+    assert found.overall["level_excess_reason"] == found.overall["level_mvs_reason"]
+    card = card_markdown(found, card_sections(found, replicates=50))
+    assert "Means over 0 of 2 rewordings of the rubric" in card
+    assert "noise at the same wording is unknown" not in card
+    assert "16 wanted judgements are unscored or missing" in card

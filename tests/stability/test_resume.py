@@ -125,6 +125,9 @@ def test_judge_killed_in_the_middle(provider: Provider, tmp_path: Path, capsys: 
 def test_the_report_shows_a_real_study(provider: Provider, made: Path) -> None:
     judges = [writer(provider, "judge-a"), writer(provider, "judge-b")]
     verify_study(made, ["baseline"], judges, quiet=True)
+    early = next(one.panel for one in sections(make_context(made)) if one.name == "stability")
+    assert isinstance(early, Panel), early
+    assert "no model was asked about these questions yet (judgekit stability ask)" in str(early.blocks)
     for name in ("steady", "fickle"):
         ask_by_choice(made, writer(provider, name), quiet=True, logprobs=False)
     panel = next(one.panel for one in sections(make_context(made)) if one.name == "stability")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judgekit.errors import JudgekitError
+from judgekit.errors import InputError, JudgekitError
 from judgekit.report.charts import Dot, dots
 from judgekit.report.model import Figure, Grid, LeftOut, Notes, Panel, number
 
@@ -30,6 +30,8 @@ def build(context: Context) -> Panel | LeftOut:
         try:
             study = load_study(context.run.path)
             blocks.append(_funnel(study.funnel(), str(study.make.get("writer"))))
+            if not context.studies("stability", "ask"):
+                raise InputError("no model was asked about these questions yet (judgekit stability ask)")
             found = score_study(context.run.path, replicates=300, permutations=1000)
         except JudgekitError as error:
             reasons.append(error.message)
