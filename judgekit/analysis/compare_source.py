@@ -58,7 +58,7 @@ def compare_source(
             by=split,
             **options,
         )
-        return _told(found, notes + _mixed(frame, {name, *split}, "by"))
+        return _told(found, frame, notes + _mixed(frame, {name, *split}, "by"))
     file = str(source)
     frame = filtered(read_table(source), where, file)
     return compare(
@@ -90,7 +90,7 @@ def strata_source(
         split += [one for one in within if one not in split]
         frame = filtered(frame, where, None)
         found = strata(frame, value=values, by=fields, unit="unit", pair=pair, within=split, **options)
-        return _told(found, notes + _mixed(frame, {*fields, *split}, "within"))
+        return _told(found, frame, notes + _mixed(frame, {*fields, *split}, "within"))
     file = str(source)
     frame = filtered(read_table(source), where, file)
     if pair is not None:
@@ -125,10 +125,13 @@ def _run(
     return frame, ["dataset", "rubric", "judge"], notes
 
 
-def _told(found: Result, notes: list[str]) -> Result:
-    """With the run's notes; its units are questions, and the signature says so and what was measured."""
+def _told(found: Result, frame: pd.DataFrame, notes: list[str]) -> Result:
+    """With the run's notes; its units are questions, and the signature says so, who judged by which rubric, and what was measured."""
     found.notes += notes
     found.signature = found.signature.replace("|unit:unit", "|unit:question")
+    if {"rubric", "judge", "ask"} <= set(frame.columns):
+        rubrics = sorted({f"{name}@{ask[:8]}" for name, ask in zip(frame["rubric"], frame["ask"], strict=True)})
+        found.signature += f"|rubric:{','.join(rubrics)}|judge:{','.join(sorted(set(frame['judge'])))}"
     found.signature += "".join("|" + note.replace(": ", ":", 1) for note in notes if note.startswith("measured: "))
     return found
 

@@ -1,11 +1,11 @@
-"""A summary for a pull request: the sentences, the operating points, what is not there, the signature."""
+"""A summary for a pull request: the sentences, the operating points, the remarks, what is not there, the signature."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from judgekit.report.model import Grid, LeftOut, Says
+from judgekit.report.model import Grid, LeftOut, Notes, Says
 
 if TYPE_CHECKING:
     from judgekit.report.context import Context
@@ -24,7 +24,7 @@ def escape(text: str) -> str:
 
 
 def markdown(context: Context, found: list[Section], title: str) -> str:
-    """Markdown of the summary panel, the misses by severity, and one line for each panel that is left out."""
+    """Markdown of the summary panel with its remarks, the misses by severity, and one line for each panel that is left out."""
     from judgekit import __version__
 
     lines = [f"# {escape(title)}", ""]
@@ -41,6 +41,9 @@ def markdown(context: Context, found: list[Section], title: str) -> str:
                 lines.append(f"- {head}{mark}{escape(block.text)}")
             elif isinstance(block, Grid):
                 lines += ["", f"## {escape(block.title)}", "", *_table(block)]
+            elif isinstance(block, Notes):
+                lines += ["", *([f"## {escape(block.title)}", ""] if block.title else [])]
+                lines += [f"- {escape(item)}" for item in block.items]
     left = [section for section in found if isinstance(section.panel, LeftOut)]
     if left:
         lines += ["", "Not in this report:", ""]

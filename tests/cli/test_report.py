@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from judgekit.analysis.triage import triage
 from judgekit.cli.app import main
+from judgekit.report.markdown import escape
 from tests.report.runs import evil, planted, write_run
 
 
@@ -50,6 +52,17 @@ def test_the_summary_is_markdown_that_no_record_can_bend(run: Path, tmp_path: Pa
     assert "Nothing can be said" in text  # the rater whose name is markup has one answer
     assert not re.search(r"(?<!\\)<(script|img|!--)", text)
     assert "| rubric and judge |" in text
+
+
+def test_the_summary_holds_every_remark_of_triage(run: Path, tmp_path: Path) -> None:
+    # A reader of the pull request sees no page: what bounds the numbers (labels by construction, optimism) must stand beside them.
+    assert main(["report", str(run), "--out", str(tmp_path / "r.html"), "--markdown", str(tmp_path / "r.md")]) == 0
+    text = (tmp_path / "r.md").read_text("utf-8")
+    notes = {note for row in triage(run).to_json()["rows"] for note in row["notes"]}
+    assert any(note.startswith("optimistic") for note in notes)
+    assert any("by construction" in note for note in notes)
+    for note in notes:
+        assert escape(note) in text
 
 
 def test_the_page_lies_in_the_run_by_default(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

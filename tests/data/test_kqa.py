@@ -106,6 +106,17 @@ def test_questions_hold_both_kinds_of_statements(shared_data: Path) -> None:
         assert record.reference == line["gold_answer"]
 
 
+def test_claims_are_checklists_when_asked(shared_data: Path) -> None:
+    # Of 205 claims 87 are entailed by a majority's word (majority_label of the file), so 118 are not.
+    records = load_records(shared_data / "kqa_claims.csv", card="kqa/claim-checklists")
+    assert {(len(record.criteria), record.criteria[0].text == record.reference) for record in records} == {(1, True)}
+    join = [label.complete for label in joined_set(records).values() if label is not None]
+    assert (join.count(True), join.count(False)) == (87, 118)
+    assert records[0].inputs == {}
+    (plain, *_) = load_records(shared_data / "kqa_claims.csv", card="kqa")
+    assert plain.criteria == ()  # the form that is taken unasked
+
+
 def test_the_owners_own_files_have_shapes_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "questions_w_answers.jsonl"
     row = {"Question": "q?", "Free_form_answer": "a", "Must_have": ["x"], "Nice_to_have": ["y"]}
@@ -123,3 +134,7 @@ def test_the_owners_own_files_have_shapes_of_their_own(tmp_path: Path) -> None:
     assert first.cluster == second.cluster == record.id  # the digest of the question ties the two files together
     assert [label.value for label in raters(first, "entailment")] == ["Neutral", "Neutral", "Entailment"]
     assert [label.rater for label in raters(second, "entailment")] == ["r1", "r3"]
+    one, two = load_records(path, card="kqa/owner-claim-checklists")
+    assert (one.id, one.cluster, one.reference) == (first.id, first.cluster, "c one")
+    assert [label.complete for label in raters(one)] == [False, False, True]
+    assert [label.complete for label in raters(two)] == [False, False]

@@ -66,8 +66,8 @@ def test_the_count_after_each_step(records: RecordSet) -> None:
     roles |= {hidden[0]: True, hidden[1]: True, hidden[2]: None}
     done = prepare_healthbench(records, roles=roles)
     # From the comments in healthbench_rows.py, in the order of the steps:
-    #   44 rows; 7 have several messages (1 + 5 + 1); 40 of them lose a consensus criterion:
-    #   all but the 2 without any and the 1 with two example criteria, that is 41, less none: 44 - 3 = 41.
+    #   44 rows; 7 have several messages (1 + 5 + 1); 41 lose a consensus criterion: all but the 2 without any and
+    #   the 1 with two example criteria.
     #   5 + 1 in other languages: 38 left. 5 + 2 + 1 by rules: 30. The judge calls 2: 28.
     #   6 conversations of several turns: 22. 4 without an ideal reply (the fifth went before): 18.
     #   3 without completeness criteria: 15. 1 on which the judge gave no verdict: 14, which are
