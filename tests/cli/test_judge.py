@@ -17,7 +17,9 @@ import pytest
 
 from judgekit import judge
 from judgekit.cli.app import main
+from judgekit.cli.judge import show_outcome
 from judgekit.errors import DataError
+from judgekit.judging.outcome import Outcome
 from judgekit.runs.store import open_run
 from tests.judging.judged import MINI, by_item, item, score, write_rubric
 from tests.judging.provider import Provider, Say
@@ -341,3 +343,12 @@ def test_a_missing_key_is_no_call(
     said = as_json(capsys)
     assert said["error"]["mend"] == "set ANTHROPIC_API_KEY in the environment"
     assert (said["calls"], said["reused"], said["cost"], said["judgements"]) == (0, 0, 0.0, 0)
+
+
+def test_a_command_that_goes_on_by_itself_names_no_next_step(capsys: pytest.CaptureFixture[str]) -> None:
+    # The demo prints the triage right below, so it must not send the reader off to type it.
+    done = Outcome("run", "d", 1, 1, 0, {}, 1, 0, 0.0, 0.0, None)
+    show_outcome(done, False, then="")
+    assert "next:" not in capsys.readouterr().out
+    show_outcome(done, False)
+    assert "next: judgekit triage run --recall 0.9" in capsys.readouterr().out
