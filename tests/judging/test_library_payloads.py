@@ -155,7 +155,7 @@ def test_the_embedded_engine_writes_by_each_rubrics_schema() -> None:
                 schema = asks(name)[0].schema
                 assert schema is not None
                 request = client.request(
-                    [{"role": "user", "content": "Tell me a story."}], schema, {"temperature": 0, "max_tokens": 10}
+                    [{"role": "user", "content": "Tell me a story."}], schema, {"temperature": 0, "max_tokens": 24}
                 )
                 reply = await client.send(request, asks(name)[0].model)
                 first = next(iter(schema["properties"]))
