@@ -258,7 +258,8 @@ class Lane:
             pause = 0.0
             try:
                 reply = await asyncio.wait_for(send(), self.timeout_s)
-                cost = reply.cost
+                # A reply that does not say what it cost may have cost all that was reserved: a budget never counts it as free.
+                cost = reply.cost if reply.cost is not None else paid + estimate
                 Window.settle(entry, len(reply.attempts), _sum(reply.tokens_in, reply.tokens_out))
                 self._succeeded()
                 reply.attempts[:0] = failures

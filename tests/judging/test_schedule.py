@@ -323,3 +323,22 @@ def test_a_drain_ends_waiting_for_a_pause_or_a_retry_at_once() -> None:
         return time.monotonic() - start
 
     assert run(main()) < 2
+
+
+async def _unknown_cost() -> Budget:
+    budget = Budget(1.0)
+    lane = Lane(stop=Stop(), budget=budget)
+
+    async def send() -> Reply:
+        return Reply(status="ok", cost=None)
+
+    await lane.call(send, estimate=0.4)
+    return budget
+
+
+def test_a_reply_of_unknown_cost_counts_as_all_that_was_reserved() -> None:
+    # .4 is charged, not 0: with .4 spent of 1.0, a call of .7 at most would pass the limit (1.1), one of .6 would not.
+    budget = asyncio.run(_unknown_cost())
+    assert budget.spent == 0.4
+    assert budget.reserve(0.7) == "stop"
+    assert budget.reserve(0.6) == "ok"
