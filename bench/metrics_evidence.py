@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from judgekit.judging.evidence import CONFLICT_FACTOR, FEATURES, features, row_hash
+from judgekit.judging.engine.evidence import CONFLICT_FACTOR, FEATURES, features, row_hash
 from judgekit.metrics.entity_f1 import found_in
 from judgekit.metrics.nli_rules import content_words
 from judgekit.metrics.semantic_similarity import embedded

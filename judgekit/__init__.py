@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from judgekit.analysis.triage import triage as triage
     from judgekit.data import load_records as load_records
     from judgekit.judging.api import judge as judge
-    from judgekit.judging.measuring import measure as measure
+    from judgekit.measuring.measure import measure as measure
     from judgekit.rubric import load_rubric as load_rubric
     from judgekit.runs.store import open_run as open_run
 
@@ -22,7 +22,7 @@ _LAZY = {
     "judge": "judgekit.judging.api",
     "load_records": "judgekit.data",
     "load_rubric": "judgekit.rubric",
-    "measure": "judgekit.judging.measuring",
+    "measure": "judgekit.measuring.measure",
     "open_run": "judgekit.runs.store",
     "triage": "judgekit.analysis.triage",
 }

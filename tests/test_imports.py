@@ -11,15 +11,15 @@ PACKAGE = Path(__file__).resolve().parents[1] / "judgekit"
 
 # A room may import rooms of a lower number, and itself; equal numbers do not know each other, but for the pairs below.
 LAYER = {
-    "errors": 0, "records": 0, "paths": 1, "yamltext": 1, "registry": 1, "__init__": 9, "__main__": 9,
+    "errors": 0, "records": 0, "paths": 1, "yamltext": 1, "registry": 1, "__init__": 10, "__main__": 10,
     "rubric": 2, "data": 2, "metrics": 2, "stats": 2,
-    "runs": 3, "judging": 4,
-    "analysis": 5, "stability": 5,
-    "report": 6, "study": 7, "cli": 8,
+    "runs": 3, "progress": 4, "judging": 5, "measuring": 5,
+    "analysis": 6, "stability": 6,
+    "report": 7, "study": 8, "cli": 9,
 }  # fmt: skip
 DOORS = {
-    "litellm": {"judging/client.py"},
-    "instructor": {"judging/client.py"},
+    "litellm": {"judging/provider/client.py"},
+    "instructor": {"judging/provider/client.py"},
     "torch": {"metrics/models.py", "metrics/causal.py"},
     "transformers": {"metrics/models.py", "metrics/causal.py"},
     "sentence_transformers": {"metrics/models.py"},

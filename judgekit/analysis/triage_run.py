@@ -14,7 +14,7 @@ from judgekit.analysis.guards import few_criteria, oracle_criteria, own_answers,
 from judgekit.analysis.selection import Selection
 from judgekit.data.labels import HOWS, PREFIX, is_join, joined_set, raters
 from judgekit.errors import StatisticsError
-from judgekit.judging.evidence import TUNED
+from judgekit.judging.engine.evidence import TUNED
 from judgekit.records import Label, Record
 from judgekit.runs.model import SCORED
 

@@ -57,11 +57,11 @@ def answer(
     """
     from judgekit.data import load_records
     from judgekit.errors import RubricError
-    from judgekit.judging.answer import write_answers
     from judgekit.judging.api import specs_for
-    from judgekit.judging.plan import make_plan
-    from judgekit.judging.retrieve import Retrievers
-    from judgekit.judging.run import run_judges
+    from judgekit.judging.engine.answer import write_answers
+    from judgekit.judging.engine.plan import make_plan
+    from judgekit.judging.engine.retrieve import Retrievers
+    from judgekit.judging.engine.run import run_judges
     from judgekit.rubric import load_rubric
 
     options, sampling = options_from(given)

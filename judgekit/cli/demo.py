@@ -36,9 +36,9 @@ def demo(out: Path, limit: int | None) -> None:
     from judgekit.cli.judge import show_outcome
     from judgekit.data import load_records
     from judgekit.errors import ProviderError, StatisticsError
-    from judgekit.judging.run import run_judges
-    from judgekit.judging.types import JudgeSpec
-    from judgekit.judging.units import Options
+    from judgekit.judging.engine.run import run_judges
+    from judgekit.judging.engine.units import Options
+    from judgekit.judging.provider.types import JudgeSpec
     from judgekit.rubric import load_rubric
 
     records = load_records(DATA)

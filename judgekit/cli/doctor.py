@@ -56,7 +56,7 @@ def examine(runs: Path) -> dict[str, Any]:
     dict with ``findings``, a list of ``{"level": "error" | "warning", "message", "mend"}``, and ``ok``, False where one
     of them is an error. Sizes are bytes. What cannot be told is None.
     """
-    from judgekit.judging.weights import cache_folder
+    from judgekit.judging.provider.weights import cache_folder
 
     findings: list[dict[str, str]] = []
     packages = _packages(findings)
@@ -255,7 +255,7 @@ def _gpus(findings: list[dict[str, str]]) -> list[dict[str, Any]]:
 
 
 def _models() -> dict[str, Any]:
-    from judgekit.judging.weights import KNOWN, is_here, weights_path
+    from judgekit.judging.provider.weights import KNOWN, is_here, weights_path
 
     return {
         f"local/{name}": {

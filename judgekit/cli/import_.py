@@ -57,9 +57,9 @@ def import_(
     """
     from judgekit.data import load_records
     from judgekit.errors import DataError, UsageError
-    from judgekit.judging.replay import read_recorded
-    from judgekit.judging.run import run_judges
-    from judgekit.judging.types import JudgeSpec
+    from judgekit.judging.engine.replay import read_recorded
+    from judgekit.judging.engine.run import run_judges
+    from judgekit.judging.provider.types import JudgeSpec
     from judgekit.rubric import load_rubric
 
     records = None

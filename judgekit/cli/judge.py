@@ -44,7 +44,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def options_from(given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Options, and the sampling parameters that go into the judges' names."""
-    from judgekit.judging.units import Options
+    from judgekit.judging.engine.units import Options
 
     names = [
         "samples",
@@ -111,8 +111,8 @@ def judge(
     from judgekit.data import load_records
     from judgekit.errors import InputError
     from judgekit.judging.api import specs_for
-    from judgekit.judging.plan import make_plan
-    from judgekit.judging.run import run_judges
+    from judgekit.judging.engine.plan import make_plan
+    from judgekit.judging.engine.run import run_judges
     from judgekit.rubric import load_rubric
 
     options, sampling = options_from(given)

@@ -60,7 +60,7 @@ def measure(
     """
     from judgekit.data import load_records
     from judgekit.errors import UsageError
-    from judgekit.judging.measuring import run_metrics
+    from judgekit.measuring.measure import run_metrics
     from judgekit.metrics.base import parse_metric
     from judgekit.metrics.med_syn_f1 import MedSynF1
     from judgekit.metrics.med_syn_f1 import ablation as four

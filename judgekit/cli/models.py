@@ -17,7 +17,7 @@ def models() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def list_models(as_json: bool) -> None:
     """Models that need no key, whether they are here, and what they are good for."""
-    from judgekit.judging.weights import KNOWN, is_here, weights_path
+    from judgekit.judging.provider.weights import KNOWN, is_here, weights_path
 
     rows = [
         {
@@ -59,7 +59,7 @@ def list_models(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def fetch_model(name: str, source: Path | None, as_json: bool) -> None:
     """Fetch a model's weights once and prove their checksum; NAME as `models list` prints it, with or without local/."""
-    from judgekit.judging.weights import fetch, known
+    from judgekit.judging.provider.weights import fetch, known
 
     weights = known(name.removeprefix("local/"))
     path = fetch(weights, lambda line: click.echo(line, err=True), source)

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import ProviderError
-from judgekit.judging.outcome import Outcome
-from judgekit.judging.run import run_judges
-from judgekit.judging.schedule import Stop
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options
+from judgekit.judging.engine.outcome import Outcome
+from judgekit.judging.engine.run import run_judges
+from judgekit.judging.engine.schedule import Stop
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.runs.store import Run, open_run
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Any, Final, Protocol
 
 from judgekit.data import RecordSet
 from judgekit.errors import DataError
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Record, content_hash
 from judgekit.rubric import load_rubric
 from judgekit.runs.model import Measured
@@ -95,7 +95,7 @@ def ask_by_probability(out: str | Path, model: str, *, dtype: str = "auto", quie
         name, version = f"{model}(dtype={loaded.dtype})", loaded.version
         opened = nullcontext(loaded)
     else:
-        from judgekit.judging.local import local_model
+        from judgekit.judging.provider.local import local_model
         from judgekit.stability.embedded import embedded
 
         local = local_model(model)

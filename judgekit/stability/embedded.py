@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from judgekit.errors import InputError, ProviderError
-from judgekit.judging.local import LocalModel, LocalServer, local_model
+from judgekit.judging.provider.local import LocalModel, LocalServer, local_model
 
 __all__ = ["Embedded", "embedded"]
 

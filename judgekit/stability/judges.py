@@ -18,8 +18,8 @@ from judgekit import __version__
 from judgekit.data import RecordSet
 from judgekit.data.labels import joined_set
 from judgekit.errors import InputError, StatisticsError, UsageError
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Record
 from judgekit.rubric.compile import CompiledRubric
 from judgekit.runs.model import Judgement

@@ -11,10 +11,10 @@ from judgekit import __version__
 from judgekit.data import RecordSet
 from judgekit.errors import DataError, UsageError
 from judgekit.judging.api import run_in_thread
-from judgekit.judging.run import run_judges
-from judgekit.judging.schedule import Stop
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options
+from judgekit.judging.engine.run import run_judges
+from judgekit.judging.engine.schedule import Stop
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Record
 from judgekit.rubric import load_rubric
 from judgekit.runs.store import RunStore

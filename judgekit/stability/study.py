@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgekit.errors import InputError
-from judgekit.judging.outcome import Outcome
+from judgekit.judging.engine.outcome import Outcome
 from judgekit.records import Record
 from judgekit.runs.store import RunStore
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from judgekit.data import RecordSet
 from judgekit.errors import UsageError
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.metrics.nli import Nli, Verdict, bidirectional, load_nli, vacuous
 from judgekit.records import Record
 from judgekit.rubric import load_rubric

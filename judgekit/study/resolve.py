@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import JudgekitError
 from judgekit.judging.api import specs_for
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.study.spec import Answers, StudyFile
 
 if TYPE_CHECKING:

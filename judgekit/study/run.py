@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit.data import RecordSet
 from judgekit.errors import InputError, JudgekitError
-from judgekit.judging.answer import answered
-from judgekit.judging.plan import Plan, make_plan
-from judgekit.judging.retrieve import Retrievers
-from judgekit.judging.run import run_judges
+from judgekit.judging.engine.answer import answered
+from judgekit.judging.engine.plan import Plan, make_plan
+from judgekit.judging.engine.retrieve import Retrievers
+from judgekit.judging.engine.run import run_judges
 from judgekit.records import Record
 from judgekit.runs.schema import DATABASE
 from judgekit.runs.store import RunStore
@@ -23,7 +23,7 @@ from judgekit.study.resolve import Block, Resolved
 from judgekit.study.spec import Answers
 
 if TYPE_CHECKING:
-    from judgekit.judging.outcome import Outcome
+    from judgekit.judging.engine.outcome import Outcome
 
 __all__ = ["Finished", "plan_study", "run_study"]
 
@@ -117,7 +117,7 @@ def run_study(
             shown("answers", done.answers[-1])
     (found.out).mkdir(parents=True, exist_ok=True)
     for names, metrics in found.metrics:
-        from judgekit.judging.measuring import run_metrics
+        from judgekit.measuring.measure import run_metrics
 
         for name in names:
             step(f"measuring {', '.join(one.notation for one in metrics)}: {name}")

@@ -12,10 +12,10 @@ from judgekit.analysis.screen import make_screen, read_screen
 from judgekit.analysis.triage import triage
 from judgekit.cli.app import main
 from judgekit.data import load_records
-from judgekit.judging.evidence import MODEL
-from judgekit.judging.measuring import run_metrics
-from judgekit.judging.run import run_judges
-from judgekit.judging.types import JudgeSpec
+from judgekit.judging.engine.evidence import MODEL
+from judgekit.judging.engine.run import run_judges
+from judgekit.judging.provider.types import JudgeSpec
+from judgekit.measuring.measure import run_metrics
 from judgekit.metrics.base import parse_metric
 from judgekit.rubric import load_rubric
 

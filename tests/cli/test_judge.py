@@ -19,7 +19,7 @@ from judgekit import judge
 from judgekit.cli.app import main
 from judgekit.cli.judge import show_outcome
 from judgekit.errors import DataError
-from judgekit.judging.outcome import Outcome
+from judgekit.judging.engine.outcome import Outcome
 from judgekit.runs.store import open_run
 from tests.judging.judged import MINI, by_item, item, score, write_rubric
 from tests.judging.provider import Provider, Say

@@ -71,7 +71,7 @@ def test_measure_writes_values_and_reasons_and_goes_on_where_it_stopped(
 def test_a_command_that_was_cut_off_loses_no_chunk_it_had_finished(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from judgekit.judging import measuring
+    from judgekit.measuring import measure as measuring
 
     monkeypatch.setattr(measuring, "CHUNK", 1)
     seen: list[str] = []
@@ -141,7 +141,7 @@ def test_the_ablation_is_one_command(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_python_function_opens_the_run(data: Path, tmp_path: Path) -> None:
-    from judgekit.judging.measuring import measure
+    from judgekit.measuring.measure import measure
 
     frame = measure(data, "token_f1", out=tmp_path / "run").measurements
     assert list(frame["record_id"]) == ["001", "002", "003", "004"]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from judgekit.data import RecordSet
-from judgekit.judging.outcome import Outcome
-from judgekit.judging.run import run_judges
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options
+from judgekit.judging.engine.outcome import Outcome
+from judgekit.judging.engine.run import run_judges
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Record
 from judgekit.rubric import load_rubric
 from tests.judging.provider import Provider, Say

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
 
-from judgekit.judging.client import open_client
-from judgekit.judging.types import JudgeSpec, Reply
+from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.types import JudgeSpec, Reply
 from tests.judging.provider import Provider
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from judgekit.data import RecordSet
 from judgekit.errors import RubricError
-from judgekit.judging.checklist import from_verdict
+from judgekit.judging.engine.checklist import from_verdict
 from judgekit.records import Criterion, Record
 from judgekit.rubric import load_rubric
 from judgekit.runs.store import open_run

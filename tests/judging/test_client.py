@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from judgekit.errors import ProviderError, UsageError
-from judgekit.judging.client import open_client
-from judgekit.judging.types import JudgeSpec, RateLimited, Transient
+from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.types import JudgeSpec, RateLimited, Transient
 from tests.judging.models import MESSAGES, SAMPLING, SCHEMA, Verdict, good, judge_once
 from tests.judging.provider import Provider, Say
 
@@ -415,8 +415,8 @@ def test_no_file_of_the_working_folder_changes_where_we_send_and_no_price_list_i
         f"sys.path.insert(0, {str(ROOT)!r})\n"
         "dotenv.load_dotenv = lambda *a, **k: print('a .env file was read')\n"
         "socket.getaddrinfo = lambda *a, **k: print('the network was asked')\n"
-        "from judgekit.judging.client import open_client\n"
-        "from judgekit.judging.types import JudgeSpec\n"
+        "from judgekit.judging.provider.client import open_client\n"
+        "from judgekit.judging.provider.types import JudgeSpec\n"
         "print(open_client(JudgeSpec('anthropic/claude-sonnet-4-5')).price(1000000, 0))\n"
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LITELLM")}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judgekit.errors import RubricError
-from judgekit.judging.dialect import LLAMA_DEFAULT_CHARS, LLAMA_MAX_REPEAT, family_of, to_dialect
+from judgekit.judging.provider.dialect import LLAMA_DEFAULT_CHARS, LLAMA_MAX_REPEAT, family_of, to_dialect
 from tests.judging.models import SCHEMA, good, judge_once
 from tests.judging.provider import Provider
 

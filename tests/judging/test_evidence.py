@@ -9,7 +9,7 @@ import pytest
 
 from judgekit.data import RecordSet
 from judgekit.errors import InputError
-from judgekit.judging.evidence import (
+from judgekit.judging.engine.evidence import (
     MODEL,
     TUNED,
     evidence_map,
@@ -18,7 +18,7 @@ from judgekit.judging.evidence import (
     row_hash,
     signature,
 )
-from judgekit.judging.types import JudgeSpec
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Criterion, Record
 from judgekit.rubric import load_rubric
 from judgekit.runs.store import open_run
@@ -124,7 +124,7 @@ def checklist(tmp_path: Path, text: str = CHECKLIST):  # type: ignore[no-untyped
 def judged(tmp_path: Path, rubric, records=(RECORD,)):  # type: ignore[no-untyped-def]
     import asyncio
 
-    from judgekit.judging.run import run_judges
+    from judgekit.judging.engine.run import run_judges
 
     data = RecordSet(list(records), name="d")
     asyncio.run(run_judges([data], [rubric], [JudgeSpec(MODEL)], tmp_path / "run", quiet=True))

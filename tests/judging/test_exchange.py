@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from judgekit.judging.client import open_client
-from judgekit.judging.types import JudgeSpec
+from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.types import JudgeSpec
 from tests.judging.models import MESSAGES, SAMPLING, SCHEMA, Verdict, good, judge_once
 from tests.judging.provider import Provider, Say
 

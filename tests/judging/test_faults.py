@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from judgekit.errors import ProviderError
-from judgekit.judging.faults import sort_out
-from judgekit.judging.transport import Filtered, Rejected, TooLong
-from judgekit.judging.types import RateLimited, Transient
+from judgekit.judging.provider.faults import sort_out
+from judgekit.judging.provider.transport import Filtered, Rejected, TooLong
+from judgekit.judging.provider.types import RateLimited, Transient
 
 
 def fault(name: str, status: int | None, message: str, **more: Any) -> Exception:

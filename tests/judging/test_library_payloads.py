@@ -1,6 +1,6 @@
 """Every shipped rubric's schema, as it really goes out to each provider, against the limits that the provider documents.
 
-The limits are those named in `judgekit.judging.dialect`: OpenAI's and Anthropic's structured outputs, Gemini's JSON Schema support, and
+The limits are those named in `judgekit.judging.provider.dialect`: OpenAI's and Anthropic's structured outputs, Gemini's JSON Schema support, and
 llama.cpp's grammars (which Ollama uses too; the embedded engine is asked itself).
 """
 
@@ -16,10 +16,10 @@ import pytest
 
 from judgekit.cli.app import main
 from judgekit.errors import JudgekitError
-from judgekit.judging.client import open_client
-from judgekit.judging.dialect import LLAMA_MAX_REPEAT, to_dialect
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.weights import ensure, known
+from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.dialect import LLAMA_MAX_REPEAT, to_dialect
+from judgekit.judging.provider.types import JudgeSpec
+from judgekit.judging.provider.weights import ensure, known
 from judgekit.registry import library_files
 from judgekit.rubric import load_rubric
 from judgekit.rubric.compile import Ask

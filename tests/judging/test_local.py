@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from judgekit.errors import InputError, JudgekitError
-from judgekit.judging.client import Client, open_client
-from judgekit.judging.types import JudgeSpec, Reply
-from judgekit.judging.weights import ensure, is_here, known
+from judgekit.judging.provider.client import Client, open_client
+from judgekit.judging.provider.types import JudgeSpec, Reply
+from judgekit.judging.provider.weights import ensure, is_here, known
 from tests.judging.models import SCHEMA, Verdict
 
 pytest.importorskip("xllamacpp", reason="the engine is not installed: pip install 'clinical-judgekit[local]'")
@@ -148,8 +148,8 @@ def test_ctrl_c_in_the_middle_of_a_reply_ends_the_process_at_once() -> None:
         f"""
         import asyncio, sys
         sys.path.insert(0, {str(ROOT)!r})
-        from judgekit.judging.client import open_client
-        from judgekit.judging.types import JudgeSpec
+        from judgekit.judging.provider.client import open_client
+        from judgekit.judging.provider.types import JudgeSpec
         async def go():
             async with open_client(JudgeSpec({MODEL!r})) as client:
                 ask = client.request([{{"role": "user", "content": "Tell a long story."}}], None, {{"max_tokens": 6000, "temperature": 1}})

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from judgekit.judging.parse import (
+from judgekit.judging.provider.parse import (
     MAX_DEPTH,
     describe,
     mend_surrogates,

@@ -9,9 +9,9 @@ import pytest
 
 from judgekit.data import RecordSet
 from judgekit.errors import UsageError
-from judgekit.judging.plan import make_plan
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options
+from judgekit.judging.engine.plan import make_plan
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Record
 from judgekit.rubric import load_rubric
 from tests.judging.judged import MINI, by_item, go, records, score, write_rubric

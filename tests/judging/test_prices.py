@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgekit.errors import UsageError
-from judgekit.judging.prices import Price, given_price, listed_price, total, total_cost
+from judgekit.judging.provider.prices import Price, given_price, listed_price, total, total_cost
 
 
 def test_a_price_is_a_million_tokens_and_an_unknown_count_is_an_unknown_cost() -> None:

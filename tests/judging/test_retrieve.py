@@ -10,7 +10,7 @@ import pytest
 
 from judgekit.data import RecordSet
 from judgekit.errors import InputError, MissingDependency, RubricError
-from judgekit.judging.retrieve import Retriever
+from judgekit.judging.engine.retrieve import Retriever
 from judgekit.records import Record
 from judgekit.rubric import load_rubric
 from judgekit.runs.store import open_run

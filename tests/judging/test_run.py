@@ -411,8 +411,8 @@ def test_names_twice_and_nothing_to_do_are_refused(provider: Provider, rubric: P
 
 
 def test_memory_stays_flat_units_are_made_as_they_are_needed() -> None:
-    from judgekit.judging.types import JudgeSpec
-    from judgekit.judging.units import units
+    from judgekit.judging.engine.units import units
+    from judgekit.judging.provider.types import JudgeSpec
 
     made: list[int] = []
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgekit.errors import ProviderError
-from judgekit.judging.schedule import Budget, Drained, Lane, Stop, Window
-from judgekit.judging.types import RateLimited, Reply, Transient
+from judgekit.judging.engine.schedule import Budget, Drained, Lane, Stop, Window
+from judgekit.judging.provider.types import RateLimited, Reply, Transient
 
 
 class Fake:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from judgekit.errors import InputError, MissingDependency
-from judgekit.judging.weights import KNOWN, Weights, cache_folder, ensure, fetch, is_here, known, weights_path
+from judgekit.judging.provider.weights import KNOWN, Weights, cache_folder, ensure, fetch, is_here, known, weights_path
 
 BODY = b"GGUF" + bytes(range(256)) * 40
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,7 +169,7 @@ def test_two_processes_fetch_once(shelf: Path, weights: Weights, tmp_path: Path)
         f"""
         import sys
         sys.path.insert(0, {str(ROOT)!r})
-        from judgekit.judging.weights import Weights, ensure
+        from judgekit.judging.provider.weights import Weights, ensure
         ensure(Weights(**{ {name: getattr(weights, name) for name in weights.__slots__}!r}), lambda line: print(line, flush=True))
         """
     )

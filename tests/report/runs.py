@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judgekit.data import load_records
-from judgekit.judging.judgement import rubric_row
+from judgekit.judging.engine.judgement import rubric_row
 from judgekit.records import Label, Record
 from judgekit.rubric import load_rubric
 from judgekit.runs.model import CallRow, Judgement

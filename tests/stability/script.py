@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from judgekit.data import RecordSet
-from judgekit.judging.types import JudgeSpec
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Record
 from tests.judging.provider import Provider, Say
 

@@ -10,8 +10,8 @@ import pytest
 
 from judgekit.data import RecordSet
 from judgekit.errors import InputError
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Options
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Label, Record
 from judgekit.stability.card import card_html, card_markdown, card_sections
 from judgekit.stability.judges import judge_stability
@@ -110,7 +110,7 @@ def test_flips_by_wording_are_measured_and_nothing_is_asked_twice(provider: Prov
 
 def test_a_judge_that_flips_by_itself_is_not_blamed_on_the_wording(provider: Provider, tmp_path: Path) -> None:
     # Each reply is the next of 1, 3, 1, 3, ...: by arrival, so neither record nor wording decides.
-    from judgekit.judging.units import Options
+    from judgekit.judging.engine.units import Options
 
     provider.script = lambda body, n: score_likert(1 + 2 * (n % 2))
     found = judge_stability(

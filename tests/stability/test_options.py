@@ -191,7 +191,7 @@ def test_answers_are_kept_and_not_asked_again(model: Path, provider: Provider, t
 
 def test_the_embedded_model_gives_probabilities(provider: Provider, tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp", reason="the engine is not installed: pip install 'clinical-judgekit[local]'")
-    from judgekit.judging.weights import ensure, known
+    from judgekit.judging.provider.weights import ensure, known
     from judgekit.stability.embedded import embedded
 
     try:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from judgekit.errors import DataError, InputError, UsageError
-from judgekit.judging.units import Options
+from judgekit.judging.engine.units import Options
 from judgekit.metrics.nli import Verdict
 from judgekit.runs.model import Measured
 from judgekit.runs.store import RunStore

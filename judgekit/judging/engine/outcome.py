@@ -11,7 +11,7 @@ from judgekit.errors import JudgekitError
 from judgekit.runs.model import UNSCORED
 
 if TYPE_CHECKING:
-    from judgekit.judging.calls import Caller
+    from judgekit.judging.engine.calls import Caller
     from judgekit.rubric import CompiledRubric
     from judgekit.runs.store import RunStore
 

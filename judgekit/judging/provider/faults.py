@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from judgekit.errors import JudgekitError, ProviderError
-from judgekit.judging.transport import Filtered, Rejected, TooLong, names_structure, retry_after_of
-from judgekit.judging.types import RateLimited, Transient
+from judgekit.judging.provider.transport import Filtered, Rejected, TooLong, names_structure, retry_after_of
+from judgekit.judging.provider.types import RateLimited, Transient
 
 __all__ = ["sort_out"]
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from judgekit.judging.progress import Progress
+from judgekit.progress import Progress
 
 
 def test_off_a_terminal_lines_are_ten_seconds_apart_and_a_last_one_follows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgekit.errors import ProviderError
-from judgekit.judging.exchange import MODES
+from judgekit.judging.provider.exchange import MODES
 
 __all__ = ["PLACEHOLDER", "abilities_of", "entry_of", "provider_of"]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit import __version__
-from judgekit.judging.progress import Progress
-from judgekit.judging.workers import here, with_ray
+from judgekit.measuring.workers import here, with_ray
 from judgekit.metrics.base import Measurement, Metric, parse_metric
+from judgekit.progress import Progress
 from judgekit.records import Record
 from judgekit.runs.model import Measured
 from judgekit.runs.store import RunStore

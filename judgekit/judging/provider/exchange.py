@@ -10,10 +10,18 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from judgekit.judging.parse import describe, mend_surrogates, read_parts, without_thinking
-from judgekit.judging.prices import Price, total, total_cost
-from judgekit.judging.transport import Answer, Filtered, Rejected, TooLong, Transport, Usage, refused_parameters
-from judgekit.judging.types import RateLimited, Reply, Request, Transient, may_ask_again
+from judgekit.judging.provider.parse import describe, mend_surrogates, read_parts, without_thinking
+from judgekit.judging.provider.prices import Price, total, total_cost
+from judgekit.judging.provider.transport import (
+    Answer,
+    Filtered,
+    Rejected,
+    TooLong,
+    Transport,
+    Usage,
+    refused_parameters,
+)
+from judgekit.judging.provider.types import RateLimited, Reply, Request, Transient, may_ask_again
 
 __all__ = ["MODES", "Exchange", "Profile", "Reask", "Unfinished"]
 

@@ -17,15 +17,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from judgekit.errors import UsageError
-from judgekit.judging.abilities import PLACEHOLDER, abilities_of, entry_of, provider_of
-from judgekit.judging.dialect import Family, family_of, to_dialect
-from judgekit.judging.endpoint import bypass_proxies_for_localhost, endpoint_of, is_loopback, resolve_base
-from judgekit.judging.exchange import MODES, Exchange, Profile
-from judgekit.judging.faults import sort_out
-from judgekit.judging.local import LocalServer, local_model
-from judgekit.judging.prices import Price, given_price, listed_price
-from judgekit.judging.transport import Answer, Usage, read_parts_of_content
-from judgekit.judging.types import JudgeSpec, Reply, Request
+from judgekit.judging.provider.abilities import PLACEHOLDER, abilities_of, entry_of, provider_of
+from judgekit.judging.provider.dialect import Family, family_of, to_dialect
+from judgekit.judging.provider.endpoint import bypass_proxies_for_localhost, endpoint_of, is_loopback, resolve_base
+from judgekit.judging.provider.exchange import MODES, Exchange, Profile
+from judgekit.judging.provider.faults import sort_out
+from judgekit.judging.provider.local import LocalServer, local_model
+from judgekit.judging.provider.prices import Price, given_price, listed_price
+from judgekit.judging.provider.transport import Answer, Usage, read_parts_of_content
+from judgekit.judging.provider.types import JudgeSpec, Reply, Request
 
 __all__ = ["Client", "open_client"]
 

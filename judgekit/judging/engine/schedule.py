@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Literal
 
 from judgekit.errors import ProviderError
-from judgekit.judging.types import RateLimited, Reply, Transient
+from judgekit.judging.provider.types import RateLimited, Reply, Transient
 
 __all__ = ["Budget", "Drained", "Lane", "Stop", "Window"]
 

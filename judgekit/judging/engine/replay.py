@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import DataError, InputError
-from judgekit.judging.judgement import criterion_row, score_recorded
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Unit, blank_judgement
+from judgekit.judging.engine.judgement import criterion_row, score_recorded
+from judgekit.judging.engine.units import Unit, blank_judgement
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import content_hash
 from judgekit.runs.model import STATUSES, CallRow, Judgement
 

@@ -17,9 +17,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from judgekit.errors import InputError
-from judgekit.judging.judgement import criterion_row, score_verdict
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Unit, blank_judgement, criteria_from_record, settle
+from judgekit.judging.engine.judgement import criterion_row, score_verdict
+from judgekit.judging.engine.units import Unit, blank_judgement, criteria_from_record, settle
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.metrics.alignment import Support, readable, support, what_is_cut
 from judgekit.metrics.models import MINILM, encoder
 from judgekit.metrics.nli_rules import VERSION as RULES
@@ -64,7 +64,9 @@ def row_hash(response: str, criterion: str) -> str:
 @lru_cache(maxsize=1)
 def evidence_map() -> dict[str, Any]:
     """The frozen map: `features`, `mean`, `scale`, `coefficients`, `intercept`, `threshold`, `conflict_factor`, `ridge`, `data`, `date`, `rows`."""
-    value: dict[str, Any] = json.loads(files("judgekit.judging").joinpath("evidence_map.json").read_text("utf-8"))
+    value: dict[str, Any] = json.loads(
+        files("judgekit.judging.engine").joinpath("evidence_map.json").read_text("utf-8")
+    )
     if tuple(value["features"]) != FEATURES or value["conflict_factor"] != CONFLICT_FACTOR:
         raise InputError(f"evidence_map.json speaks of {value['features']}", mend="reinstall judgekit")
     return value

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import InputError, MissingDependency, UsageError
-from judgekit.judging.types import JudgeSpec
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Criterion, Record
 from judgekit.runs.model import Judgement
 

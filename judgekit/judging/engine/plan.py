@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgekit.judging.calls import request_for
-from judgekit.judging.checklist import (
+from judgekit.judging.engine.calls import request_for
+from judgekit.judging.engine.checklist import (
     about_the_question,
     bind_writers,
     question_hash,
@@ -18,12 +18,10 @@ from judgekit.judging.checklist import (
     writer_specs,
     writers_of,
 )
-from judgekit.judging.client import open_client
-from judgekit.judging.evidence import is_evidence
-from judgekit.judging.replay import is_replay
-from judgekit.judging.retrieve import Retrievers
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import (
+from judgekit.judging.engine.evidence import is_evidence
+from judgekit.judging.engine.replay import is_replay
+from judgekit.judging.engine.retrieve import Retrievers
+from judgekit.judging.engine.units import (
     Options,
     Unit,
     criteria_from_record,
@@ -33,6 +31,8 @@ from judgekit.judging.units import (
     states_max_tokens,
     units,
 )
+from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Criterion
 from judgekit.runs.model import Judgement
 from judgekit.runs.schema import DATABASE

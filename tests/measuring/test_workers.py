@@ -12,8 +12,8 @@ import pytest
 from judgekit.cli.app import main
 from judgekit.data import load_records
 from judgekit.errors import InputError, MissingDependency
-from judgekit.judging.measuring import measure, run_metrics
-from judgekit.judging.workers import here, with_ray
+from judgekit.measuring.measure import measure, run_metrics
+from judgekit.measuring.workers import here, with_ray
 from judgekit.metrics.base import Measurement, Metric, parse_metric
 from judgekit.records import Record
 from judgekit.runs.store import open_run
@@ -121,7 +121,7 @@ def test_more_workers_than_cpus_are_refused(cluster) -> None:  # type: ignore[no
 def test_without_ray_a_sentence_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("judgekit.judging.workers.find_spec", lambda name: None)
+    monkeypatch.setattr("judgekit.measuring.workers.find_spec", lambda name: None)
     words = ["measure", "planted-omissions", "--metric", "token_f1", "--out", str(tmp_path / "run")]
     assert main([*words, "--workers", "2", "--json"]) == 1
     error = json.loads(capsys.readouterr().out)["error"]

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import InputError, RubricError
-from judgekit.judging.calls import Caller, Judge, request_for
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Unit
+from judgekit.judging.engine.calls import Caller, Judge, request_for
+from judgekit.judging.engine.units import Unit
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Criterion, Record, content_hash
 from judgekit.runs.store import RunStore
 
 if TYPE_CHECKING:
-    from judgekit.judging.retrieve import Retrievers
+    from judgekit.judging.engine.retrieve import Retrievers
     from judgekit.rubric import CompiledRubric
 
 __all__ = [

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import Unit, blank_judgement, scored, settle
+from judgekit.judging.engine.units import Unit, blank_judgement, scored, settle
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Criterion
 from judgekit.runs.model import CallRow, Judgement, RubricRow
 from judgekit.runs.store import RunStore

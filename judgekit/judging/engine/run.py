@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from judgekit import __version__
 from judgekit.errors import BudgetError, InputError
-from judgekit.judging.calls import Caller, Judge, request_for
-from judgekit.judging.checklist import Checklists, bind_writers, writer_specs, writers_of
-from judgekit.judging.client import open_client
-from judgekit.judging.evidence import TUNED, evidence_judgement, is_evidence
-from judgekit.judging.judgement import combine, rescore, rubric_row
-from judgekit.judging.outcome import Outcome, Wanted, summarise
-from judgekit.judging.progress import Progress
-from judgekit.judging.replay import Replay, is_replay
-from judgekit.judging.retrieve import Retrievers
-from judgekit.judging.schedule import Budget, Drained, Lane, Stop
-from judgekit.judging.types import JudgeSpec
-from judgekit.judging.units import (
+from judgekit.judging.engine.calls import Caller, Judge, request_for
+from judgekit.judging.engine.checklist import Checklists, bind_writers, writer_specs, writers_of
+from judgekit.judging.engine.evidence import TUNED, evidence_judgement, is_evidence
+from judgekit.judging.engine.judgement import combine, rescore, rubric_row
+from judgekit.judging.engine.outcome import Outcome, Wanted, summarise
+from judgekit.judging.engine.replay import Replay, is_replay
+from judgekit.judging.engine.retrieve import Retrievers
+from judgekit.judging.engine.schedule import Budget, Drained, Lane, Stop
+from judgekit.judging.engine.units import (
     Options,
     Unit,
     blank_judgement,
@@ -33,6 +30,9 @@ from judgekit.judging.units import (
     total,
     units,
 )
+from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.types import JudgeSpec
+from judgekit.progress import Progress
 from judgekit.records import Criterion
 from judgekit.runs.model import CallRow, Judgement
 from judgekit.runs.store import RunStore

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgekit.errors import MissingDependency, ProviderError
-from judgekit.judging.weights import Weights, ensure, known
+from judgekit.judging.provider.weights import Weights, ensure, known
 
 __all__ = ["LocalModel", "LocalServer", "local_model"]
 

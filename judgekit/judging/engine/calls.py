@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from judgekit.errors import JudgekitError, ProviderError
-from judgekit.judging.progress import Progress
-from judgekit.judging.schedule import Budget, Lane, Stop
-from judgekit.judging.types import JudgeSpec, Reply, Request, may_ask_again
-from judgekit.judging.units import max_tokens
+from judgekit.judging.engine.schedule import Budget, Lane, Stop
+from judgekit.judging.engine.units import max_tokens
+from judgekit.judging.provider.types import JudgeSpec, Reply, Request, may_ask_again
+from judgekit.progress import Progress
 from judgekit.runs.model import SERVED, CallRow
 from judgekit.runs.store import RunStore
 

@@ -1,0 +1,1 @@
+"""Records through local metrics into a run, in this process or over Ray workers."""
