@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgekit.analysis.triage_row import Row
+from judgekit.analysis.triage.row import Row
 from judgekit.errors import InputError, MissingDependency, StatisticsError
 
 if TYPE_CHECKING:

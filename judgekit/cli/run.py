@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import shlex
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
 
+from judgekit.cli.analysis import show_result
 from judgekit.cli.judge import money, show_outcome, show_plan
 
-__all__ = ["ANALYSES", "analysis_schema", "run", "words_for"]
-
-ANALYSES = ("triage", "agree", "compare", "strata", "failures", "cost", "report")
-"""Commands that read a run and print: what may stand under `analyses`. Those that this version lacks are left out."""
+__all__ = ["run"]
 
 
 @click.command()
@@ -57,9 +52,12 @@ def run(
     Exit: 0 done, 1 the input or an analysis is wrong, 3 some unscored, 4 stopped at the budget, 5 provider, 130 interrupted.
     """
     if schema:
+        from judgekit.analysis.index import analyses
+        from judgekit.analysis.options import find, options_schema
         from judgekit.study.spec import study_schema
 
-        found = study_schema({name: analysis_schema(name) for name in _there()})
+        kinds = {name: find(name) for name in analyses()}
+        found = study_schema({name: options_schema(kind) for name, kind in kinds.items() if "run" in kind.reads})
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return 0
     if api_base is not None and not models:
@@ -72,17 +70,14 @@ def run(
 
     file = load_study(study)
     if lint:
-        return _lint(str(study), problems(file, words_for), as_json)
+        return _lint(str(study), problems(file), as_json)
     said = {name: value for name, value in running.items() if value not in (None, False)}
     if said:
         file.study = file.study.model_copy(update={"running": file.study.running.model_copy(update=said)})
-    resolved = resolve(file, words_for, out=out, models=models, api_base=api_base)
+    resolved = resolve(file, out=out, models=models, api_base=api_base)
     if plan:
         show_plan(plan_study(resolved), as_json)
         return 0
-
-    def analyse(words: list[str]) -> str:
-        return _printed([*words, "--json"] if as_json else words)
 
     def step(text: str) -> None:
         click.echo(f"== {text}", err=True)
@@ -91,13 +86,9 @@ def run(
         if not as_json:
             _show_step(kind, what)
 
-    done = run_study(resolved, analyse, step=step, shown=shown)
+    done = run_study(resolved, step=step, shown=shown)
     if as_json:
-        body = done.to_dict()
-        for entry in body["analyses"]:
-            if "printed" in entry:
-                entry["result"] = json.loads(entry.pop("printed") or "null")
-        click.echo(json.dumps(body, ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(done.to_dict(), ensure_ascii=False, allow_nan=False))
     else:
         _show(done, bool(resolved.blocks))
     return done.exit_code
@@ -128,6 +119,8 @@ def _show_step(kind: str, what: Any) -> None:
         )
         for reason, n in list(what["without_value"].items())[:6]:
             click.echo(f"  {n} without a value: {reason}")
+    elif kind == "analysis":
+        show_result(what, False)
     else:
         click.echo(what)
     click.echo("")
@@ -159,100 +152,7 @@ def _next(done: Any, judged: bool) -> Iterator[str]:
         yield f"judgekit triage {place} --recall 0.9    how much reading the judges take away"
     elif "triage" in ran and "--certify" not in ran["triage"]["command"] and "triage" not in failed:
         yield f"judgekit triage {place} --recall 0.9 --certify 0.95    a threshold that holds on new answers"
-    if "report" in _there() and "report" not in ran:
+    if "report" not in ran:
         yield f"judgekit report {place}    one file to look at and to send"
     if "cost" not in ran and judged:
         yield f"judgekit cost {place}    what it cost, and what it bought"
-
-
-def _there() -> list[str]:
-    from judgekit.cli.app import cli
-
-    names = cli.list_commands(click.Context(cli))
-    return [name for name in ANALYSES if name in names]
-
-
-def _command(name: str) -> click.Command:
-    from judgekit.cli.app import cli
-    from judgekit.errors import UsageError
-
-    known = _there()
-    found = cli.get_command(click.Context(cli), name) if name in known else None
-    if found is None:
-        near = get_close_matches(name, known, 1)
-        mend = f"did you mean {near[0]!r}?" if near else f"the analyses are {', '.join(known)}"
-        raise UsageError(f"there is no analysis {name!r}", mend=mend)
-    return found
-
-
-def _options(command: click.Command) -> dict[str, click.Option]:
-    """The command's options by long name, underscores for dashes; those that a study decides itself are left out."""
-    found = {}
-    for option in command.params:
-        if isinstance(option, click.Option):
-            long = next((word[2:] for word in option.opts if word.startswith("--")), None)
-            if long is not None and long not in ("json", "help"):
-                found[long.replace("-", "_")] = option
-    return found
-
-
-def words_for(name: str, options: dict[str, Any], place: str) -> list[str]:
-    """The words of an analysis' command over a run; UsageError for an option or value that the command does not take."""
-    from judgekit.errors import UsageError
-
-    command = _command(name)
-    known = _options(command)
-    words = [name, place]
-    for key, value in options.items():
-        option = known.get(key.replace("-", "_"))
-        if option is None:
-            near = get_close_matches(key, known, 1)
-            mend = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
-            raise UsageError(f"{name} has no option {key!r}", mend=mend)
-        flag = f"--{key.replace('_', '-')}"
-        if option.is_flag:
-            if value not in ("true", "false"):
-                raise UsageError(f"{key} is true or false, not {value!r}", mend=f"write {key}: true")
-            words += [flag] if value == "true" else []
-            continue
-        many = value if isinstance(value, list) else [value]
-        if isinstance(value, list) and not option.multiple:
-            raise UsageError(f"{key} takes one value", mend=f"write {key}: {value[0] if value else '...'}")
-        for one in many:
-            if one is None:
-                raise UsageError(f"{key} is empty", mend="write a value, or take the option out")
-            words += [flag, one]
-    try:
-        command.make_context(name, words[1:])
-    except click.UsageError as error:
-        raise UsageError(f"{name}: {error.format_message()}", mend=f"judgekit {name} --help") from None
-    return words
-
-
-def analysis_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of an analysis' options."""
-    properties: dict[str, Any] = {}
-    for key, option in _options(_command(name)).items():
-        kind = option.type
-        one: dict[str, Any] = {"type": "string"}
-        if isinstance(kind, click.Choice):
-            one = {"enum": list(kind.choices)}
-        elif option.is_flag:
-            one = {"type": "boolean"}
-        elif isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
-            one = {"type": "number"}
-        elif not option.multiple:
-            one = {"type": ["string", "number"]}
-        shape = {"anyOf": [one, {"type": "array", "items": one}]} if option.multiple else one
-        properties[key] = {**shape, "description": option.help} if option.help else shape
-    return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-def _printed(words: list[str]) -> str:
-    """What a command prints on stdout."""
-    from judgekit.cli.app import cli
-
-    held = io.StringIO()
-    with contextlib.redirect_stdout(held):
-        cli.main(args=words, prog_name="judgekit", standalone_mode=False)
-    return held.getvalue()

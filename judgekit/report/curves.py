@@ -11,7 +11,7 @@ from judgekit.report.model import Figure, Grid, number, share
 from judgekit.report.svg import SERIES
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 __all__ = ["roc", "workload"]

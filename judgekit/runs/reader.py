@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgekit.runs.schema import open_reader
+from judgekit.runs.schema import DATABASE, open_reader
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Run", "open_run"]
+__all__ = ["Run", "is_run", "open_run"]
 
 
 # Column lists are the contract with analysis and reports: names, order, and which are JSON on disk.
@@ -121,6 +121,13 @@ _ORDER = {
     "rubrics": "t.name, t.created",
     "commands": "t.id",
 }
+
+
+def is_run(source: Any) -> bool:
+    """Whether `source` is a run: an object with a run's tables, or a folder that holds a run's database."""
+    if hasattr(source, "latest") and hasattr(source, "judgements"):
+        return True
+    return isinstance(source, str | Path) and (Path(source) / DATABASE).is_file()
 
 
 def open_run(path: str | Path) -> Run:

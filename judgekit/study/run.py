@@ -29,9 +29,6 @@ __all__ = ["Finished", "plan_study", "run_study"]
 
 STAND_IN = "An answer that is not written yet. " * 24  # about 200 tokens, for the plan alone
 
-Analyse = Callable[[list[str]], str]
-"""Runs the words of an analysis' command and gives what it printed."""
-
 
 @dataclass
 class Finished:
@@ -47,7 +44,7 @@ class Finished:
     exit_code: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON object: judging as `judge --json`, and each analysis with its command and what it printed under --json."""
+        """One JSON object: judging as `judge --json`, and each analysis with its command and its result as under --json."""
         judging = [
             {
                 **outcome.to_dict(),
@@ -71,7 +68,6 @@ class Finished:
 
 def run_study(
     found: Resolved,
-    analyse: Analyse,
     *,
     quiet: bool = False,
     step: Callable[[str], None] = lambda text: None,
@@ -81,9 +77,8 @@ def run_study(
 
     Parameters
     ----------
-    analyse : runs an analysis' command; what it raises is kept, and the other analyses go on.
     step : hears the headline of each step. shown : hears what a step left behind: ``outcome`` (an Outcome), ``answers`` and
-        ``metric`` (their counts), ``analysis`` (what it printed), ``failed`` (why an analysis could not be computed).
+        ``metric`` (their counts), ``analysis`` (its `Result`), ``failed`` (why an analysis could not be computed).
 
     A stop (budget, provider, Ctrl-C) ends the study before the next step, with the exit code of ``judgekit judge``; the same study
     again goes on where it stopped. A copy of the study file is kept in the run's folder.
@@ -134,18 +129,19 @@ def run_study(
                 done.metrics.append({**row, "measured": len(values), "without_value": tally.counts, "mean": mean})
                 shown("metric", done.metrics[-1])
     (found.out / "study.yaml").write_bytes(found.file.path.read_bytes())
-    for words in found.analyses:
+    for analysis in found.analyses:
+        words = [analysis.name, str(found.out), *analysis.words()]
         step("judgekit " + " ".join(words))
-        entry: dict[str, Any] = {"analysis": words[0], "command": ["judgekit", *words]}
+        entry: dict[str, Any] = {"analysis": analysis.name, "command": ["judgekit", *words]}
         try:
-            text = analyse(words)
-        except JudgekitError as error:
+            result = analysis.run(str(found.out))
+        except JudgekitError as error:  # kept, and the other analyses go on
             entry["error"] = error.to_dict()
-            shown("failed", f"{words[0]} could not be computed: {error}")
+            shown("failed", f"{analysis.name} could not be computed: {error}")
             done.exit_code = error.exit_code
         else:
-            entry["printed"] = text
-            shown("analysis", text)
+            entry["result"] = result.to_json()
+            shown("analysis", result)
         done.analyses.append(entry)
     return done
 

@@ -8,7 +8,7 @@ from judgekit.report.model import Figure, Grid, LeftOut, Panel
 from judgekit.report.svg import Svg, wrap
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "Flow of records"

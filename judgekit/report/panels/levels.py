@@ -11,7 +11,7 @@ from judgekit.report.charts import Bar, bars
 from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "Scores by the clinician's label"

@@ -10,7 +10,7 @@ from judgekit.report.model import Figure, Grid, LeftOut, Panel, Widget, number, 
 from judgekit.report.svg import SERIES
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "How much must a clinician still read?"
@@ -73,7 +73,7 @@ def slider_row(row: Row, name: str, target: Fraction) -> dict[str, Any]:
     label = row.cell.label
     lost = [int((~row.cell.scored & (label == k)).sum()) for k in (1, 0)]
     return {
-        "name": name, "sign": "≥" if row.values["flag_if"].startswith("score >=") else "≤", "t": [f"{v:g}" for v in curve.threshold], "c": caught, "f": alarms,
+        "name": name, "sign": "≥" if row.worse else "≤", "t": [f"{v:g}" for v in curve.threshold], "c": caught, "f": alarms,
         "p": p, "q": q, "lost": lost, "risk": risk, "random": row.baselines.random, "clustered": clustered,
     }  # fmt: skip
 
