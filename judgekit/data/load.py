@@ -14,7 +14,7 @@ from judgekit.data.fetch import locate_name
 from judgekit.data.labels import check_raters
 from judgekit.data.mapping import Mapper
 from judgekit.data.model import RecordSet
-from judgekit.data.source import FORMATS, Row, format_of, read_rows
+from judgekit.data.source import FORMATS, Row, format_of, plain, read_rows, stem
 from judgekit.errors import DataError
 from judgekit.records import Record
 
@@ -196,10 +196,7 @@ def _name(source: Any, mapper: Mapper | None) -> str:
     if isinstance(source, RecordSet):
         return source.name
     if isinstance(source, str | Path):
-        stem = Path(source).name
-        for suffix in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".pq"):
-            stem = stem.removesuffix(suffix)
-        return stem
+        return stem(source)
     return "records"
 
 
@@ -214,7 +211,7 @@ def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[
         kind = kind or format_of(source)
         table = kind in ("csv", "tsv", "parquet")
         for row in read_rows(source, kind, problems.add):
-            yield (Row(_plain(row.value), row.line) if kind == "parquet" else row), table
+            yield row, table
     elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas DataFrame
         for number, value in enumerate(source.to_dict("records"), 1):
             yield Row(_frame_row(value, number), number), True
@@ -224,7 +221,7 @@ def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[
                 f"this is a dict of splits ({', '.join(source.column_names)})", mend="pass one split, data['train']"
             )
         for number, value in enumerate(source, 1):
-            yield Row(_plain(value), number), True
+            yield Row(plain(value), number), True
     elif isinstance(source, Iterable) and not isinstance(source, dict | bytes):
         for number, value in enumerate(source, 1):
             if isinstance(value, Record):
@@ -241,7 +238,7 @@ def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[
 
 
 def _frame_row(value: dict[Any, Any], number: int) -> dict[str, Any]:
-    row = {str(key): item for key, item in _plain(value).items()}
+    row = {str(key): item for key, item in plain(value).items()}
     if "id" in row and not isinstance(row["id"], str):
         raise DataError(
             f"the id of row {number} is the number {row['id']!r}: zeros in front may be lost already",
@@ -249,24 +246,3 @@ def _frame_row(value: dict[Any, Any], number: int) -> dict[str, Any]:
             mend='read the table with dtype=str, or say frame["id"] = frame["id"].astype(str)',
         )
     return row
-
-
-def _plain(value: Any) -> Any:
-    """Column types as plain JSON values: missing is None, arrays are lists, times are ISO text."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return None if value != value else float(value)
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [_plain(item) for item in value]
-    if type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return str(value)
