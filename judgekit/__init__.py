@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from judgekit.analysis.strata import strata as strata
     from judgekit.analysis.triage import triage as triage
     from judgekit.data import load_records as load_records
-    from judgekit.judging.engine.api import judge as judge
+    from judgekit.judging.api import judge as judge
     from judgekit.measuring.measure import measure as measure
     from judgekit.rubric import load_rubric as load_rubric
     from judgekit.runs.store import open_run as open_run
@@ -30,7 +30,7 @@ _LAZY = {
     "compare": "judgekit.analysis.compare",
     "cost": "judgekit.analysis.cost",
     "failures": "judgekit.analysis.failures",
-    "judge": "judgekit.judging.engine.api",
+    "judge": "judgekit.judging.api",
     "load_records": "judgekit.data",
     "load_rubric": "judgekit.rubric",
     "measure": "judgekit.measuring.measure",

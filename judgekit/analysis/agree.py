@@ -12,27 +12,16 @@ from pydantic import field_validator
 
 from judgekit.analysis.guards import same_model
 from judgekit.analysis.options import Clustered, Filtered, Seeded, Selected, function, opt
-from judgekit.analysis.panel import panel_table
 from judgekit.analysis.result import Column, Result, Table, interval, number, share, signature
-from judgekit.analysis.said import Answer, Judged
-from judgekit.analysis.source import Source, choose, fold_levels
-from judgekit.data.labels import is_join
 from judgekit.errors import DataError, InputError, StatisticsError, UsageError
-from judgekit.stats.agreement import (
-    balanced_f1,
-    cohen_kappa,
-    encode,
-    fleiss_kappa,
-    krippendorff_alpha,
-    percent_agreement,
-)
-from judgekit.stats.bootstrap import Estimate
-from judgekit.stats.ceiling import human_ceiling
-from judgekit.stats.correlation import correlation
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from judgekit.analysis.said import Answer, Judged
+    from judgekit.analysis.source import Source
+    from judgekit.stats.bootstrap import Estimate
 
 __all__ = [
     "Agree",
@@ -94,6 +83,8 @@ class Agree(Filtered, Clustered, Seeded, Selected):
         return value or None
 
     def analyse(self, source: Source) -> Result:
+        from judgekit.analysis.panel import panel_table
+
         boot = {"replicates": self.replicates, "seed": self.seed, "level": self.level}
         judged = [one for one in source.judged if one.rubric is not None or source.kind != "run"]
         extra: list[Table] = []
@@ -137,6 +128,10 @@ def ratings(source: Source, asked: Agree, scale: list[Any] | None = None) -> Rat
     ------
     StatisticsError : there are no labels; a rater is the judge itself. InputError : an unknown rater. UsageError : several data sets.
     """
+
+    from judgekit.analysis.source import choose, fold_levels
+    from judgekit.data.labels import is_join
+
     table = source.kind == "table"
     if table and not asked.raters:
         raise UsageError(
@@ -509,6 +504,8 @@ def _number(value: Any) -> int | float | None:
 
 
 def _codes(name: str, values: Sequence[Any], levels: list[Any]) -> npt.NDArray[np.int64]:
+    from judgekit.stats.agreement import encode
+
     words = all(isinstance(one, str) for one in levels)
     read = [None if value is None else str(value) if words else _read(value) for value in values]
     try:
@@ -530,6 +527,9 @@ def _flat(name: str, found: Estimate) -> dict[str, Any]:
 
 def _overall(codes: dict[str, Any], context: _Context) -> list[dict[str, Any]]:
     import numpy as np
+
+    from judgekit.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+    from judgekit.stats.bootstrap import Estimate
 
     if len(codes) < 2:
         return []
@@ -608,6 +608,8 @@ def _majority(matrix: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
 def _pairs(
     first: dict[str, Any], second: dict[str, Any], context: _Context, crossed: bool = False
 ) -> list[dict[str, Any]]:
+    from judgekit.stats.agreement import balanced_f1, cohen_kappa, percent_agreement
+
     if len(second) > MANY:
         return []
     names = [(a, b) for a in first for b in second] if crossed else list(combinations(first, 2))
@@ -634,6 +636,8 @@ def _pairs(
 
 def _ceilings(judges: dict[str, Any], codes: dict[str, Any], context: _Context) -> list[dict[str, Any]]:
     import numpy as np
+
+    from judgekit.stats.ceiling import human_ceiling
 
     if len(codes) < 2:
         return []
@@ -671,6 +675,8 @@ def correlations(
     `scores` maps a judge to one number a record, None where unscored. `head` is put in front of each row.
     """
     import numpy as np
+
+    from judgekit.stats.correlation import correlation
 
     arrays = {
         name: np.asarray([np.nan if one is None else one for one in values], dtype=float)

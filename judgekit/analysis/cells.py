@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import StatisticsError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["Cell", "complete_by_rule", "counted", "default_complete_when", "meets_rule"]
 
@@ -52,6 +53,8 @@ class Cell:
 
     @property
     def scored(self) -> npt.NDArray[np.bool_]:
+        import numpy as np
+
         return ~np.isnan(self.score)
 
     @property
@@ -61,6 +64,9 @@ class Cell:
 
     def take(self, keep: Any, **changes: Any) -> Cell:
         """The same cell over the records where `keep` (boolean, one a record) holds."""
+
+        import numpy as np
+
         rows = np.flatnonzero(np.asarray(keep))
         picked: dict[str, Any] = {}
         for one in fields(self):
@@ -88,6 +94,9 @@ def complete_by_rule(score: npt.NDArray[np.float64], rule: str | None) -> npt.ND
     ------
     StatisticsError : the rule is no comparison with a number.
     """
+
+    import numpy as np
+
     if rule is None:
         return None
     for sign, compare in (
@@ -106,6 +115,9 @@ def complete_by_rule(score: npt.NDArray[np.float64], rule: str | None) -> npt.ND
 
 def meets_rule(raw: float, rule: str) -> bool:
     """Whether one raw score is complete by a rule such as ``>= 4``."""
+
+    import numpy as np
+
     found = complete_by_rule(np.array([raw], dtype=np.float64), rule)
     return found is not None and not found[0]
 

@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from judgekit.analysis.frames import filtered, is_share, need, numbers
 from judgekit.analysis.options import Filtered, Seeded, Selected, function, opt
 from judgekit.analysis.result import Column, Result, Table, interval, number, pvalue, signature
-from judgekit.analysis.source import Source, fold_levels
 from judgekit.errors import InputError, StatisticsError, UsageError
 from judgekit.exact import exact_mean
-from judgekit.stats.anova import blocked_anova, one_way_anova
-from judgekit.stats.compare import mean_interval, paired, spread, welch
-from judgekit.stats.multiple import bonferroni, holm
-from judgekit.stats.permutation import shuffle, sign_flip
-from judgekit.stats.proportion import unit_share
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from judgekit.analysis.source import Source
 
 __all__ = ["Compare", "Compared", "compare", "compare_frame", "prepared", "unit_means"]
 
@@ -283,6 +279,8 @@ def prepared(
     """
     import pandas as pd
 
+    from judgekit.analysis.source import fold_levels
+
     need(frame, [*values, group, unit, *([sample] if sample else []), *by], file)
     for name in (group, unit, *by):
         empty = int(frame[name].isna().sum())
@@ -318,6 +316,9 @@ def _parts(work: pd.DataFrame, by: Sequence[str]) -> list[tuple[tuple[str, ...],
 def _groups(
     part: pd.DataFrame, value: str, wide: pd.DataFrame, level: float, sampled: bool, share: bool
 ) -> list[dict[str, Any]]:
+    from judgekit.stats.compare import mean_interval, spread
+    from judgekit.stats.proportion import unit_share
+
     rows = []
     for name in wide.columns:
         mine = part[part["group"] == name]
@@ -342,6 +343,8 @@ def _groups(
 
 
 def _anovas(wide: pd.DataFrame) -> list[dict[str, Any]]:
+    from judgekit.stats.anova import blocked_anova, one_way_anova
+
     long = wide.stack().dropna()
     units, groups = (list(long.index.get_level_values(i)) for i in (0, 1))
     if len(wide.columns) < 2:
@@ -380,6 +383,9 @@ def _pairs(wide: pd.DataFrame, baseline: str | None, options: dict[str, Any], fi
 
 
 def _pair(wide: pd.DataFrame, a: str, b: str, options: dict[str, Any], file: str | None) -> dict[str, Any]:
+    from judgekit.stats.compare import paired, welch
+    from judgekit.stats.permutation import shuffle, sign_flip
+
     both = wide[[a, b]].dropna()
     design = options["design"]
     if design == "paired" and both.empty:
@@ -409,6 +415,8 @@ def _pair(wide: pd.DataFrame, a: str, b: str, options: dict[str, Any], file: str
 
 
 def _adjust(pairs: list[dict[str, Any]], family: int | None) -> int:
+    from judgekit.stats.multiple import bonferroni, holm
+
     size = max(len(pairs), family or 0)
     if family is not None and family < len(pairs):
         raise InputError(f"{len(pairs)} comparisons are shown, so the family is no smaller than that", field="family")

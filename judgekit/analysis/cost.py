@@ -6,16 +6,17 @@ Unknown is unknown: a sum with one unknown price is unknown, with the known part
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgekit.analysis.guards import same_model
 from judgekit.analysis.options import Seeded, function, opt
 from judgekit.analysis.result import NONE, Column, Result, Table, interval, signature
-from judgekit.analysis.said import Judged
-from judgekit.analysis.source import Source
-from judgekit.data.labels import is_join
 from judgekit.errors import InputError, StatisticsError
 from judgekit.runs.model import SCORED
+
+if TYPE_CHECKING:
+    from judgekit.analysis.said import Judged
+    from judgekit.analysis.source import Source
 
 __all__ = ["Cost", "cost", "frontier"]
 
@@ -99,6 +100,9 @@ cost = function(Cost)
 
 def _truth(source: Source, judged: Judged) -> tuple[dict[str, bool], str | None]:
     """Incomplete or not by record, and why there is no such thing."""
+
+    from judgekit.data.labels import is_join
+
     answers = source.of(judged)
     if not any(label.complete is not None for answer in answers for label in answer.labels):
         return {}, "no record has a clinician's verdict: catches and quality are unknown"

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from judgekit.analysis.frames import TEXTS, filtered, need, numbers
 from judgekit.analysis.options import Filtered, Seeded, function, opt
 from judgekit.analysis.result import Column, Result, Table, interval, number, share, signature
-from judgekit.analysis.source import Source, fold_levels
 from judgekit.analysis.weights import SCHEMES, parse_scheme, weight_schemes
 from judgekit.errors import InputError, UsageError
-from judgekit.stats.bootstrap import additive, cluster_codes, cluster_sums
-from judgekit.stats.correlation import correlation
-from judgekit.stats.proportion import clustered_share
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from judgekit.analysis.source import Source
 
 __all__ = ["HIGH_SIMILARITY", "THRESHOLDS", "Failures", "failures", "failures_frame", "parse_threshold"]
 
@@ -144,6 +142,8 @@ def failures_frame(
     """
     import pandas as pd
 
+    from judgekit.analysis.source import fold_levels
+
     limits = {**THRESHOLDS, **(thresholds or {})}
     parts = [name for name in limits if name in frame.columns]
     for name in thresholds or {}:
@@ -193,6 +193,8 @@ def failures_frame(
 
 
 def _share(name: str, part: pd.DataFrame, metric: str, limit: float) -> dict[str, Any]:
+    from judgekit.stats.proportion import clustered_share
+
     known = part[[metric, "unit"]].dropna()
     values = known[metric]
     found = clustered_share(values < limit, known["unit"])
@@ -206,6 +208,8 @@ def _share(name: str, part: pd.DataFrame, metric: str, limit: float) -> dict[str
 
 
 def _overlaps(name: str, part: pd.DataFrame, limits: Mapping[str, float], high: float) -> list[dict[str, Any]]:
+    from judgekit.stats.proportion import clustered_share
+
     rows = []
     for label, other in OVERLAPS.items():
         if "semantic_similarity" not in part or other not in part:
@@ -227,6 +231,8 @@ def _overlaps(name: str, part: pd.DataFrame, limits: Mapping[str, float], high: 
 
 def _gap(name: str, part: pd.DataFrame, boot: dict[str, Any]) -> list[dict[str, Any]]:
     import numpy as np
+
+    from judgekit.stats.bootstrap import additive, cluster_codes, cluster_sums
 
     if "semantic_similarity" not in part or "entity_f1" not in part:
         return []
@@ -250,6 +256,8 @@ def _gap(name: str, part: pd.DataFrame, boot: dict[str, Any]) -> list[dict[str, 
 
 
 def _related(name: str, part: pd.DataFrame, a: str, b: str) -> dict[str, Any]:
+    from judgekit.stats.correlation import correlation
+
     pearson, spearman = (
         correlation(part[a], part[b], method=method, clusters=part["unit"], replicates=0)
         for method in ("pearson", "spearman")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import comb
 
-import numpy as np
-
 from judgekit.analysis.cells import Cell
 
 __all__ = [
@@ -48,6 +46,8 @@ def partial_labels(cell: Cell) -> tuple[str | None, str | None]:
         if without.size >= 2 and chance <= 0.05:
             return f"labels exist only on one side of the scores ({side}): recall and AUC cannot be known; {mend}", None
         return None, f"unlabelled answers lie at one end of the scores ({side}): recall and AUC may mislead"
+    import numpy as np
+
     from judgekit.stats.auc import auc_interval
 
     known = np.concatenate([np.ones(with_label.size, bool), np.zeros(without.size, bool)])

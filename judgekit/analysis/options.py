@@ -95,7 +95,9 @@ class Analysis(BaseModel):
         found = open_source(source, self)
         if found.kind not in self.reads:
             raise InputError(
-                f"{self.name} reads no {found.kind}", file=found.file, mend=f"give it a {' or a '.join(self.reads)}"
+                f"this is no {' and no '.join(self.reads)}, but {found.kind}",
+                file=found.file,
+                mend=f"{self.name} reads a run's folder",
             )
         for field, about in type(self).model_fields.items():
             only = (about.json_schema_extra or {}).get("only")  # type: ignore[union-attr]

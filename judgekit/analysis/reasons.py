@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from judgekit.analysis.frames import table_frame
 from judgekit.analysis.guards import same_model
 from judgekit.analysis.options import Seeded, Selected, function, opt
 from judgekit.analysis.result import Column, Result, Table, interval, share, signature
-from judgekit.analysis.source import Source, open_source
-from judgekit.data.labels import is_join
 from judgekit.errors import DataError, InputError, StatisticsError
 from judgekit.runs.model import SCORED
-from judgekit.stats.agreement import cohen_kappa, encode, percent_agreement
-from judgekit.stats.proportion import clustered_share
+
+if TYPE_CHECKING:
+    from judgekit.analysis.source import Source
 
 __all__ = ["ALIGNMENT", "KINDS", "MODES", "Reasons", "make_pairs", "reasons", "show_reasons"]
 
@@ -60,6 +58,7 @@ class Reasons(Seeded):
     def analyse(self, source: Source) -> Result:
         rows = []
         if self.hand is not None:
+            from judgekit.analysis.frames import table_frame
             from judgekit.data.table import read_table
 
             frame = table_frame(read_table(self.hand))
@@ -93,6 +92,10 @@ def make_pairs(
     ------
     InputError : an unknown rubric, judge or kind. StatisticsError : there is not one pair.
     """
+
+    from judgekit.analysis.source import open_source
+    from judgekit.data.labels import is_join
+
     for kind in kinds:
         if kind not in KINDS.values():
             raise InputError(f"{kind!r} is no kind of pair", field="kinds", mend=f"some of {', '.join(KINDS.values())}")
@@ -304,6 +307,8 @@ def _of(rows: Sequence[dict[str, Any]], rubric: str, kinds: Sequence[str]) -> li
 
 
 def _aligned(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    from judgekit.stats.proportion import clustered_share
+
     mine = _of(rows, rubric, [kind])
     count = Counter(row["alignment"] for row in mine)
     full = clustered_share([row["alignment"] == "yes" for row in mine], [row["cluster"] for row in mine])
@@ -315,6 +320,8 @@ def _aligned(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> dict[str
 
 
 def _recall(rubric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    from judgekit.stats.proportion import clustered_share
+
     mine = _of(rows, rubric, ["TP", "FN"])
     clusters = [row["cluster"] for row in mine]
     full = clustered_share([row["alignment"] == "yes" for row in mine], clusters)
@@ -326,6 +333,8 @@ def _recall(rubric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _modes(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    from judgekit.stats.proportion import clustered_share
+
     mine = _of(rows, rubric, [kind])
     count = Counter(row["mode"] for row in mine)
     names = [code for code in MODES if code.startswith(kind)]
@@ -345,6 +354,8 @@ def _modes(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> list[dict[
 def _hand(
     rows: Sequence[dict[str, Any]], hand: Sequence[dict[str, Any]], boot: dict[str, Any], file: str | None
 ) -> list[dict[str, Any]]:
+    from judgekit.stats.agreement import cohen_kappa, encode, percent_agreement
+
     seen: dict[Any, Any] = {}
     for row in hand:
         if row.get("id") in seen:

@@ -142,8 +142,11 @@ class Table:
         if len(max((row[0] for row in cells), key=len)) > width // 3 and len(cells[0]) > 1:
             lines += [f"  [{n}] {row[0]}" for n, row in enumerate(cells[1:], start=1)]
             cells = [["", *cells[0][1:]], *([f"[{n}]", *row[1:]] for n, row in enumerate(cells[1:], start=1))]
+        deep = max(head.count("\n") for head in cells[0]) + 1
+        heads = [[""] * (deep - len(parts)) + parts for parts in (head.split("\n") for head in cells[0])]
+        cells = [[head[line] for head in heads] for line in range(deep)] + cells[1:]
         widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-        right = [i > 0 and all(_numeric(row[i]) for row in cells[1:]) for i in range(len(widths))]
+        right = [i > 0 and all(_numeric(row[i]) for row in cells[deep:]) for i in range(len(widths))]
         for block in _blocks(widths, width - 2):
             for row in cells:
                 parts = (row[i].rjust(widths[i]) if right[i] else row[i].ljust(widths[i]) for i in block)
@@ -221,7 +224,7 @@ class Result:
         parts += ["\n".join([title, *_wrapped(lines, width, "    ")]) for title, lines in self.sections]
         if self.notes:
             parts.append("\n".join(_wrapped([f"note: {note}" for note in self.notes], width, "")))
-        return "\n\n".join([*parts, *_wrapped([f"signature: {self.signature}"], width, "")])
+        return "\n\n".join([*parts, _signed(self.signature, width)])
 
     def picture(self, path: Any) -> None:
         """Draw the figure into a PNG, SVG or PDF file; StatisticsError where there is nothing to draw."""
@@ -239,6 +242,17 @@ class Result:
         out["notes"] = [*self.notes, *(note for table in self.tables for note in table.notes)]
         out["signature"] = self.signature
         return out
+
+
+def _signed(text: str, width: int) -> str:
+    """The signature in lines that end at its bars."""
+    lines = ["signature: "]
+    for place, part in enumerate(text.split("|")):
+        piece = part if place == 0 else f"|{part}"
+        if len(lines[-1]) + len(piece) > width and place:
+            lines.append("  ")
+        lines[-1] += piece
+    return "\n".join(lines)
 
 
 def _blocks(widths: list[int], room: int) -> list[list[int]]:

@@ -7,19 +7,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgekit.analysis.cells import Cell
 from judgekit.analysis.guards import same_model
 from judgekit.analysis.options import function, opt
 from judgekit.analysis.result import Column, Result, Table, number, plain, signature
-from judgekit.analysis.source import Source
-from judgekit.analysis.triage import Labelled, make_choices
+from judgekit.analysis.triage import Labelled
 from judgekit.errors import InputError, StatisticsError
-from judgekit.stats.screen import KINDS, RIDGE, ScreenModel, ScreenResult, choose_kind, fit_screen
-from judgekit.stats.screen import screen as cross_fitted
+
+if TYPE_CHECKING:
+    from judgekit.analysis.source import Source
+    from judgekit.stats.screen import ScreenModel, ScreenResult
 
 __all__ = ["MakeScreen", "Part", "Screen", "ScreenShown", "apply_screen", "build_screen", "read_screen", "screen"]
 
@@ -189,6 +188,8 @@ class MakeScreen(Labelled):
     seed: int = opt(0, "Seed of folds and bootstrap.")
 
     def analyse(self, source: Source) -> Result:
+        from judgekit.analysis.triage.work import make_choices
+
         make_choices(self.recall)
         found = build_screen(
             source.cells(), name=self.title, higher_is_worse=self.higher_is_worse, worse_parts=self.worse, recall=self.recall,
@@ -227,6 +228,12 @@ def build_screen(
     ------
     StatisticsError : several data sets or raters, fewer than two parts, a part judged by its own labeller, or one class.
     """
+
+    import numpy as np
+
+    from judgekit.stats.screen import KINDS, RIDGE, choose_kind, fit_screen
+    from judgekit.stats.screen import screen as cross_fitted
+
     _one_set(cells)
     parts = [Part.of(cell, higher_is_worse or (cell.judge or "") in worse_parts) for cell in cells]
     _not_the_labeller(cells)
@@ -256,6 +263,9 @@ def build_screen(
 
 def read_screen(path: str | Path) -> Screen:
     """Read a saved screen; InputError names what is wrong with the file."""
+
+    from judgekit.stats.screen import ScreenModel
+
     try:
         body = json.loads(Path(path).read_text("utf-8"))
     except OSError as error:
@@ -290,6 +300,9 @@ def apply_screen(found: Screen, cells: Sequence[Cell]) -> list[Cell]:
     StatisticsError : a part is missing, was made with another rubric version, judge or metric signature, or a record made
         the screen.
     """
+
+    import numpy as np
+
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in cells:
         groups.setdefault((cell.dataset, cell.rater, cell.stratum), []).append(cell)
@@ -366,6 +379,8 @@ def _not_the_labeller(cells: Sequence[Cell]) -> None:
 def _matrix(
     cells: Sequence[Cell], parts: Sequence[Part]
 ) -> tuple[list[str], Any, Any, list[str], list[str], list[str]]:
+    import numpy as np
+
     ids = list(dict.fromkeys(name for cell in cells for name in cell.ids))
     place = {name: i for i, name in enumerate(ids)}
     matrix = np.full((len(ids), len(cells)), np.nan)

@@ -12,8 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from judgekit.analysis import guards
 from judgekit.analysis.cells import Cell, complete_by_rule, counted, default_complete_when, meets_rule
 from judgekit.analysis.panel import panels
@@ -23,7 +21,6 @@ from judgekit.data.labels import _persons as persons
 from judgekit.data.labels import raters as raters_of
 from judgekit.errors import DataError, InputError, JudgekitError, StatisticsError, UsageError
 from judgekit.exact import exact_mean
-from judgekit.judging.engine.evidence import TUNED
 from judgekit.records import Label, Record
 from judgekit.runs.model import SCORED
 
@@ -66,9 +63,7 @@ def open_source(source: Any, options: Any = None) -> Source:
     if isinstance(source, str | Path):
         path = Path(source)
         if not path.exists():
-            raise InputError(
-                "there is no such file or run", file=str(source), mend="check the path: a run's folder, or a table"
-            )
+            raise InputError("there is no such run or table", file=str(source), mend="check the path")
         if path.is_dir():
             raise InputError("this folder holds no run", file=str(source), mend="name a run's folder, or a table")
         if getattr(options, "card", None) is not None:
@@ -242,6 +237,8 @@ class Source:
         return out
 
     def _cell(self, judged: Judged, answers: Sequence[Answer], rater: str | None) -> Cell:
+        import numpy as np
+
         names, joins, _ = self._who(answers, judged.construct)
         labels = self.labels(answers, judged.construct, rater)
         shown = None if rater is None else rater.removeprefix(PREFIX)
@@ -282,6 +279,8 @@ class Source:
         )  # fmt: skip
 
     def _weights(self, answers: Sequence[Answer]) -> Any:
+        import numpy as np
+
         name = self.option("sampling_probability")
         if name is None:
             return None
@@ -303,6 +302,8 @@ class Source:
         return np.array(weights)
 
     def _strata(self, cell: Cell, answers: Sequence[Answer]) -> list[Cell]:
+        import numpy as np
+
         by = self.option("by")
         if by is None:
             return [cell]
@@ -513,6 +514,9 @@ class RunSource(Source):
 
 def join_samples(rows: Sequence[Any], when: str | None) -> Said:
     """A judge's samples of one answer as one: the exact mean of the scored ones, and the verdict of that."""
+
+    from judgekit.judging.engine.evidence import TUNED
+
     raws, scores, whys, rules, verdicts, off, tuned = [], [], [], [], [], 0, 0
     asked: tuple[str, ...] = ()
     met: dict[str, list[float]] = defaultdict(list)

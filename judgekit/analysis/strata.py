@@ -9,12 +9,12 @@ from judgekit.analysis.compare import Compared, compare_frame, field_of, prepare
 from judgekit.analysis.frames import need
 from judgekit.analysis.options import function, opt
 from judgekit.analysis.result import Column, Result, Table, interval, number, pvalue
-from judgekit.analysis.source import Source
 from judgekit.errors import UsageError
-from judgekit.stats.anova import interaction
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from judgekit.analysis.source import Source
 
 __all__ = ["Strata", "strata", "strata_frame"]
 
@@ -136,6 +136,8 @@ def _across(cells: list[dict[str, Any]], split: Sequence[str]) -> list[dict[str,
 
 
 def _interactions(work: pd.DataFrame, value: str, second: str, within: Sequence[str]) -> list[dict[str, Any]]:
+    from judgekit.stats.anova import interaction
+
     parts: list[Any] = [((), work)] if not within else list(work.groupby(list(within), sort=False))
     rows = []
     for key, part in parts:

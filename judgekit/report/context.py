@@ -15,8 +15,8 @@ from judgekit.runs.reader import Run
 if TYPE_CHECKING:
     import pandas as pd
 
-    from judgekit.analysis.triage import TriageResult
     from judgekit.analysis.triage.row import Row
+    from judgekit.analysis.triage.work import TriageResult
 
 __all__ = ["Context", "Snapshot", "rows_of"]
 

@@ -104,8 +104,8 @@ def test_many_distinct_scores_are_binned(run: Path) -> None:
     import numpy as np
 
     from judgekit.analysis.cells import Cell
-    from judgekit.analysis.triage import make_choices
     from judgekit.analysis.triage.row import make_row
+    from judgekit.analysis.triage.work import make_choices
     from judgekit.report.panels.levels import levels
 
     score = np.append(np.linspace(0, 1, 50), np.nan)

@@ -81,9 +81,9 @@ _DISCRIMINATION = [
     Column("span", "95 %"), Column("p", "M-W p", pvalue),
 ]  # fmt: skip
 _POINT = [
-    Column("place", ""), Column("read_if", "read if"), Column("caught"), Column("recall"), Column("to_read", "to read"),
-    Column("workload", "share"), Column("workload_all", "+ unscored"), Column("random"), Column("perfect"),
-    Column("precision", "prec.", number(2)), Column("false", "false/catch", number(2)), Column("wss", "wss", number(2)), Column("loco", "LOCO"),
+    Column("place", ""), Column("read_if", "read if"), Column("caught"), Column("recall"), Column("to_read", "to\nread"),
+    Column("workload", "share"), Column("workload_all", "+ un-\nscored"), Column("random"), Column("perfect"),
+    Column("precision", "prec.", number(2)), Column("false", "false/\ncatch", number(2)), Column("wss", "wss", number(2)), Column("loco", "LOCO"),
 ]  # fmt: skip
 _FIXED = [
     Column("place", ""), Column("fixed_f1", "F1", number(2)), Column("fixed_precision", "precision", number(2)),
