@@ -70,9 +70,10 @@ class Triage:
 
     def picture(self, path: str | Path) -> None:
         """Draw ROC and workload against recall into a PNG, SVG or PDF file."""
-        from judgekit.analysis.pictures import triage_picture
+        from judgekit.analysis.pictures import triage_figure
+        from judgekit.draw.paper import save
 
-        triage_picture(self, path)
+        save(triage_figure(self.operating_points, float(self.choices.recall), self.signature), path)
 
 
 def triage(
