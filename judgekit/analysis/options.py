@@ -48,6 +48,8 @@ class Analysis(BaseModel):
         several = str(cls.model_fields[info.field_name].annotation).startswith("tuple")
         if several:
             return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+        if isinstance(value, list | tuple):
+            raise ValueError(f"takes one value: write {next(iter(value), '...')}")
         if (
             isinstance(value, int | float)
             and not isinstance(value, bool)

@@ -233,7 +233,7 @@ class Result:
 
         if self.figures is None:
             raise StatisticsError("this analysis has no picture", field="picture", mend="leave --picture out")
-        save(self.figures(), path, self.signature)
+        save(self.figures(), path)
 
     def to_json(self) -> dict[str, Any]:
         """One JSON object: each table's rows under its name, what `more` adds, notes and signature; no NaN."""

@@ -141,9 +141,10 @@ def verify(
     The sweep shows what other thresholds would accept, against the judges' YES and NO.
     """
     from judgekit.cli.stability_tables import verified
+    from judgekit.draw.paper import save
     from judgekit.judging.api import specs_for
     from judgekit.metrics.nli import BASELINE
-    from judgekit.stability.pictures import sweep_picture
+    from judgekit.stability.pictures import sweep_figure
     from judgekit.stability.study import load_study
     from judgekit.stability.verify import sweep, verify_study
 
@@ -170,7 +171,7 @@ def verify(
     found = load_study(study)
     result = verified(found)
     if picture is not None:
-        sweep_picture(sweep(found), picture, result.signature)
+        save(sweep_figure(sweep(found), result.signature), picture)
     return show(result, spent, as_json, f"judgekit stability audit {study} --out sheet.csv")
 
 
@@ -217,9 +218,10 @@ def audit(
     `preserved` with yes or no. Without --out or --import only the funnel is shown.
     """
     from judgekit.cli.stability_tables import audited
+    from judgekit.draw.paper import save
     from judgekit.errors import UsageError
     from judgekit.stability.audit import import_sheet, make_sheet, write_sheet
-    from judgekit.stability.pictures import funnel_picture
+    from judgekit.stability.pictures import funnel_figure
     from judgekit.stability.study import load_study
 
     if out is not None and filled is not None:
@@ -241,7 +243,7 @@ def audit(
     found = load_study(study)
     result = audited(found)
     if picture is not None:
-        funnel_picture(found.funnel(), picture, result.signature)
+        save(funnel_figure(found.funnel(), result.signature), picture)
     click.echo(
         json.dumps({**result.to_dict(), **extra}, ensure_ascii=False, allow_nan=False) if as_json else result.text()
     )

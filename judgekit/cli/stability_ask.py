@@ -131,6 +131,7 @@ def score(
 
 def draw_all(study: Path, found: Any, folder: Path) -> None:
     """Every picture that there is something to draw for; on stderr what there is none for."""
+    from judgekit.draw.paper import save
     from judgekit.errors import StatisticsError
     from judgekit.stability import pictures
     from judgekit.stability.study import load_study
@@ -139,12 +140,12 @@ def draw_all(study: Path, found: Any, folder: Path) -> None:
     state = load_study(study)
     folder.mkdir(parents=True, exist_ok=True)
     for name, make, rows in (
-        ("funnel", pictures.funnel_picture, state.funnel()),
-        ("sweep", pictures.sweep_picture, sweep(state)),
-        ("kinds", pictures.kinds_picture, found.kinds),
-        ("confidence", pictures.confidence_picture, found.confidence),
+        ("funnel", pictures.funnel_figure, state.funnel()),
+        ("sweep", pictures.sweep_figure, sweep(state)),
+        ("kinds", pictures.kinds_figure, found.kinds),
+        ("confidence", pictures.confidence_figure, found.confidence),
     ):
         try:
-            make(rows, folder / f"{name}.svg", found.signature)
+            save(make(rows, found.signature), folder / f"{name}.svg")
         except StatisticsError as error:
             click.echo(f"no picture of {name}: {error.message}", err=True)

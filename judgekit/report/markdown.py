@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from judgekit.report.model import Grid, LeftOut, Notes, Says
+from judgekit.report.model import Grid, LeftOut, Notes, Says, Section
 
 if TYPE_CHECKING:
     from judgekit.report.context import Context
-    from judgekit.report.write import Section
 
 __all__ = ["escape", "markdown"]
 

@@ -1,4 +1,4 @@
-"""What a panel hands to the page: headings, figures with their data, tables, notes and widgets; no HTML but drawn SVG."""
+"""What a panel hands to the page: headings, figures with their data, tables, notes and widgets; never HTML."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from markupsafe import Markup
-
 from judgekit.data.cells import safe_cell
+from judgekit.draw.spec import Figure as Drawing
 
 __all__ = [
     "MOST_FIGURES",
@@ -23,6 +22,7 @@ __all__ = [
     "Notes",
     "Panel",
     "Says",
+    "Section",
     "Widget",
     "gathered",
     "grid_of",
@@ -131,16 +131,10 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A drawing with what it says in words, its denominators (`caption`), its data and its signature."""
+class Figure(Drawing):
+    """A picture (`draw.spec.Figure`) with its data."""
 
-    name: str
-    title: str
-    svg: Markup
-    says: str
-    caption: str
     data: Grid
-    signature: str
     wide: bool = False
 
 
@@ -186,6 +180,16 @@ class LeftOut:
     """Why a panel is not there, in one line."""
 
     reason: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A panel in its place: `panel` is what it shows, or why it is left out."""
+
+    name: str
+    title: str
+    order: float
+    panel: Panel | LeftOut
 
 
 def _figures(text: str) -> bool:

@@ -14,25 +14,16 @@ from typing import Any
 from markupsafe import Markup
 
 from judgekit import __version__
+from judgekit.draw.svg import svg
 from judgekit.errors import JudgekitError
 from judgekit.paths import written_whole
 from judgekit.report.context import Context, Snapshot
-from judgekit.report.model import LeftOut, Panel
+from judgekit.report.model import LeftOut, Panel, Section
 from judgekit.runs.reader import Run, open_run
 
-__all__ = ["Report", "Section", "make_context", "make_report", "render_page", "sections", "write_report"]
+__all__ = ["Report", "make_context", "make_report", "render_page", "sections", "write_report"]
 
 HERE = Path(__file__).parent
-
-
-@dataclass(frozen=True)
-class Section:
-    """A panel in its place: `panel` is what it shows, or why it is left out."""
-
-    name: str
-    title: str
-    order: float
-    panel: Panel | LeftOut
 
 
 @dataclass(frozen=True)
@@ -151,6 +142,7 @@ def render_page(context: Context, found: list[Section]) -> str:
     )
     environment.filters["island"] = island
     environment.filters["tied"] = lambda text: str(text).replace(" %", "\u00a0%")
+    environment.filters["svg"] = svg
     environment.filters["kind"] = lambda block: type(block).__name__
     style, script, records = (
         (HERE / "assets" / name).read_text("utf-8") for name in ("page.css", "page.js", "records.js")

@@ -3,148 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from judgekit.errors import InputError, MissingDependency, StatisticsError
+from judgekit.draw.spec import Axis, Bar, Bars, Figure, Guide, Interval, Intervals, Plot, Series
+from judgekit.errors import StatisticsError
 
-__all__ = ["confidence_picture", "funnel_picture", "kinds_picture", "sweep_picture"]
+__all__ = ["confidence_figure", "funnel_figure", "kinds_figure", "sweep_figure"]
 
-# Okabe and Ito's palette: told apart under every common colour blindness.
-BLUE, RED, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#777777"
-KINDS: Final = (".png", ".svg", ".pdf")
+Rows = Sequence[dict[str, Any]]
 
 
-def _figure(path: str | Path, size: tuple[float, float]) -> tuple[Any, Any, Path]:
-    target = Path(path)
-    if target.suffix.lower() not in KINDS:
-        raise InputError(
-            f"cannot draw a {target.suffix or 'nameless'} file", file=str(target), mend="end in .png, .svg or .pdf"
-        )
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingDependency("a picture needs matplotlib", mend="pip install 'clinical-judgekit[report]'") from None
-    figure = Figure(figsize=size, dpi=192, layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes, target
+def funnel_figure(rows: Rows, signature: str) -> Figure:
+    """What each stage kept and dropped (rows of `Study.funnel`)."""
+    bars = [
+        Bar(row["stage"], [row["kept"], row["dropped"]], [f"{row['stage']}: {row[k]} {k}" for k in ("kept", "dropped")])
+        for row in rows
+    ]
+    said = "; ".join(f"{row['stage']}: {row['kept']} kept, {row['dropped']} dropped" for row in rows)
+    chart = Bars(("kept", "dropped here"), bars, "variants", ("good", "none"), stacked=True)
+    caption = f"{rows[0]['entered'] if rows else 0} variants were wanted; behind the + what the stage dropped."
+    return Figure("funnel", "From wanted to verified variants", (chart,), f"{said}.", caption, signature)
 
 
-def _save(figure: Any, target: Path, signature: str) -> None:
-    from textwrap import wrap
-
-    figure.suptitle("\n".join(wrap(signature, 130)), x=0.01, ha="left", fontsize=5.5, color="#555555")
-    try:
-        figure.savefig(target, metadata={"Description": signature} if target.suffix.lower() == ".png" else None)
-    except OSError as error:
-        raise InputError(f"cannot write the picture: {error.strerror}", file=str(target)) from None
-
-
-def funnel_picture(rows: Sequence[dict[str, Any]], path: str | Path, signature: str) -> None:
-    """Bars of what each stage kept and dropped, with counts (rows of `Study.funnel`)."""
-    figure, axes, target = _figure(path, (8, 0.5 * len(rows) + 1.6))
-    names = [row["stage"] for row in rows]
-    axes.barh(names, [row["kept"] for row in rows], color=BLUE, label="kept")
-    axes.barh(
-        names,
-        [row["dropped"] for row in rows],
-        left=[row["kept"] for row in rows],
-        color="#DDDDDD",
-        label="dropped here",
-    )
-    for place, row in enumerate(rows):
-        text = f"{row['kept']}" + (f"  (-{row['dropped']})" if row["dropped"] else "")
-        axes.annotate(
-            text,
-            (row["kept"] + row["dropped"], place),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
-    axes.invert_yaxis()
-    axes.set_xlabel("variants")
-    axes.margins(x=0.15)
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
-    _save(figure, target, signature)
-
-
-def sweep_picture(rows: Sequence[dict[str, Any]], path: str | Path, signature: str) -> None:
+def sweep_figure(rows: Rows, signature: str) -> Figure:
     """How many variants the models accept at each threshold, and of these the judges' YES and NO (rows of `verify.sweep`)."""
     if not rows:
         raise StatisticsError("nothing to draw: nothing is verified yet")
-    figure, axes, target = _figure(path, (7, 4.5))
-    x = [row["threshold"] for row in rows]
-    axes.plot(
-        x,
-        [row["accepted"] for row in rows],
-        color=GREY,
-        linestyle=":",
-        marker="o",
-        markersize=3,
-        label="accepted by the models",
-    )
+    shown = [("accepted", "accepted by the models", 7)]
     if any(row["undecided"] is not None for row in rows):
-        axes.plot(x, [row["yes"] for row in rows], color=GREEN, marker="s", markersize=3, label="judges: YES")
-        axes.plot(
-            x, [row["no"] for row in rows], color=RED, linestyle="--", marker="^", markersize=3, label="judges: NO"
-        )
-    current = [row["threshold"] for row in rows if row["current"]]
-    for value in current:
-        axes.axvline(value, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
-        axes.annotate("in use", (value, 0), rotation=90, fontsize=8, ha="right", color=GREY)
-    axes.set(xlabel="entailment threshold, both ways", ylabel="variants")
-    axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=8)
-    _save(figure, target, signature)
+        shown += [("yes", "judges: YES", 2), ("no", "judges: NO", 1)]
+    series = [
+        Series(words, [(row["threshold"], row[key]) for row in rows], index, dots=True) for key, words, index in shown
+    ]
+    x = [row["threshold"] for row in rows]
+    most = max(1, *(row["accepted"] for row in rows))
+    guides = [
+        Guide(((row["threshold"], 0), (row["threshold"], most)), "in use", (row["threshold"], 0.02 * most), target=True)
+        for row in rows if row["current"]
+    ]  # fmt: skip
+    across = Axis("entailment threshold, both ways", min(x), max(x) if max(x) > min(x) else min(x) + 0.01)
+    chart = Plot(across, Axis("variants", 0, most), series, guides)
+    said = "; ".join(f"at {row['threshold']:g} {row['accepted']} accepted" for row in rows)
+    caption = (
+        f"{rows[0]['judged']} variants were read by judges; pairs that no judge read are in neither of their lines."
+    )
+    return Figure("sweep", "The threshold of entailment", (chart,), f"{said}.", caption, signature)
 
 
-def confidence_picture(rows: Sequence[dict[str, Any]], path: str | Path, signature: str) -> None:
-    """Mean confidence against accuracy, a point a model; above the diagonal a model is surer than it is right (001, Figure 5)."""
+def confidence_figure(rows: Rows, signature: str) -> Figure:
+    """Mean confidence against accuracy, a point a model; above the diagonal a model is surer than it is right."""
     points = [row for row in rows if row.get("confidence") is not None and row.get("accuracy") is not None]
     if not points:
         raise StatisticsError("nothing to draw: no model has both probabilities and known right answers")
-    figure, axes, target = _figure(path, (6, 5.5))
-    axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
-    for row in points:
-        axes.plot(row["accuracy"], row["confidence"], marker="o", color=BLUE, linestyle="none")
-        label = f"{row['model']} (n = {row['variants']})"
-        axes.annotate(
-            label, (row["accuracy"], row["confidence"]), xytext=(5, 3), textcoords="offset points", fontsize=7
-        )
-    axes.set(
-        xlabel="accuracy on variants", ylabel="mean confidence on variants", xlim=(0, 1), ylim=(0, 1.02), aspect="equal"
-    )
-    _save(figure, target, signature)
+    series = [
+        Series(f"{row['model']} (n = {row['variants']})", [(row["accuracy"], row["confidence"])], i, line=False, dots=True)
+        for i, row in enumerate(points)
+    ]  # fmt: skip
+    chart = Plot(
+        Axis("accuracy on variants, %", percent=True), Axis("mean confidence on variants, %", percent=True), series,
+        (Guide(((0, 0), (1, 1)), "as sure as right", (0.6, 0.54)),),
+    )  # fmt: skip
+    said = "; ".join(f"{row['model']}: {row['accuracy']:.2f} right, {row['confidence']:.2f} sure" for row in points)
+    caption = "n counts verified variants with an answer. Above the diagonal a model is surer than it is right."
+    return Figure("confidence", "Confidence against accuracy", (chart,), f"{said}.", caption, signature)
 
 
-def kinds_picture(rows: Sequence[dict[str, Any]], path: str | Path, signature: str) -> None:
-    """MVS by kind of rewording and model, with intervals (001, Figure 3)."""
+def kinds_figure(rows: Rows, signature: str) -> Figure:
+    """MVS by kind of rewording and model, with intervals."""
     drawn = [row for row in rows if row["mvs"] is not None]
     if not drawn:
         raise StatisticsError("nothing to draw: no kind of rewording has a verified variant with an answer")
-    kinds = list(dict.fromkeys(row["kind"] for row in rows))
     models = list(dict.fromkeys(row["model"] for row in rows))
-    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-    figure, axes, target = _figure(path, (8, 0.45 * len(kinds) + 0.2 * len(kinds) * len(models) / 3 + 1.6))
-    for number, model in enumerate(models):
-        mine = [row for row in drawn if row["model"] == model]
-        shift = 0.6 * ((number + 0.5) / len(models) - 0.5)
-        for row in mine:
-            place = kinds.index(row["kind"]) + shift
-            if row["mvs_low"] is not None:
-                axes.plot([row["mvs_low"], row["mvs_high"]], [place, place], color=colours[number % 7], linewidth=1)
-            axes.plot(
-                row["mvs"], place, marker="o", markersize=4, color=colours[number % 7], linestyle="none", label=model
-            )
-    handles, labels = axes.get_legend_handles_labels()
-    first = dict(zip(labels, handles, strict=True))
-    axes.legend(first.values(), first.keys(), frameon=False, fontsize=7)
-    axes.set_yticks(range(len(kinds)), kinds, fontsize=8)
-    axes.invert_yaxis()
-    axes.set_xlabel("MVS: share of variants that change the answer")
-    axes.set_xlim(-0.02, 1.02)
-    _save(figure, target, signature)
+    marks: list[Interval] = []
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        for place, row in enumerate(row for row in rows if row["kind"] == kind):
+            ends = (row["mvs"], row["mvs_low"], row["mvs_high"])
+            marks.append(Interval("" if place else kind, *ends, models.index(row["model"]), "not defined"))
+    chart = Intervals(marks, Axis("MVS: share of variants that change the answer"), legend=models)
+    said = "; ".join(f"{row['kind']}, {row['model']}: {row['mvs']:.2f}" for row in drawn)
+    caption = "Intervals of 95 % by resampling questions."
+    return Figure("kinds", "By kind of rewording", (chart,), f"{said}.", caption, signature)

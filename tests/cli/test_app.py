@@ -194,8 +194,11 @@ def test_help_loads_nothing_heavy(words: str) -> None:
         "import sys, judgekit.cli.app as app; code = app.main(sys.argv[2:]);"
         "print(*[name for name in sys.argv[1].split(',') if name in sys.modules], file=sys.stderr); sys.exit(code)"
     )
+    heavy = [
+        name for name in HEAVY if name != "pydantic" or not words.startswith("triage")
+    ]  # an analysis' options are a model
     done = subprocess.run(
-        [sys.executable, "-c", code, ",".join(HEAVY), *words.split()],
+        [sys.executable, "-c", code, ",".join(heavy), *words.split()],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from judgekit.draw.svg import svg
 from judgekit.report.model import Figure, Grid, LeftOut, Panel
 from judgekit.report.write import make_context, sections, write_report
 from judgekit.runs.reader import open_run
@@ -56,7 +57,7 @@ def test_reasons_are_those_of_the_analysis(panels: dict[str, Panel | LeftOut], r
     flows = sum(row["count"] for row in found["flows"].rows)
     assert drawn["sankey"].caption.startswith(f"n = {flows} pairs")
     # Each rubric's band and each mode's band: two bands a flow at most, none of no width.
-    widths = [float(w) for w in re.findall(r'stroke-width="([0-9.]+)"', str(drawn["sankey"].svg))]
+    widths = [float(w) for w in re.findall(r'stroke-width="([0-9.]+)"', svg(drawn["sankey"]))]
     assert len(widths) >= len(found["flows"].rows)
     assert min(widths) > 0
 

@@ -141,7 +141,7 @@ def triage_cells(
 
 
 def _picture(rows: Sequence[Row], choices: Choices, mark: str) -> Any:
-    from judgekit.analysis.pictures import triage_figure
+    from judgekit.analysis.triage.pictures import triage_figure
 
     return triage_figure(rows, float(choices.recall), mark)
 

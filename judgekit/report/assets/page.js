@@ -40,12 +40,12 @@
   if (data) {
     const range = $("slider-recall"), pick = $("slider-row");
     let exact = data.target;
-    const box = { left: 52, top: 14, side: 330 };
     function place(kind, index, x, y) {
       for (const mark of document.querySelectorAll(`[data-kind="${kind}"]`)) {
         const mine = mark.dataset.mark === String(index);
         mark.classList.toggle("dim", !mine);
-        if (mine) mark.setAttribute("transform", `translate(${box.left + box.side * x} ${box.top + box.side * (1 - y)})`);
+        const [left, top, side] = mark.dataset.box.split(" ").map(Number);
+        if (mine) mark.setAttribute("transform", `translate(${left + side * x} ${top + side * (1 - y)})`);
       }
     }
     const put = (key, text) => { const at = $("point-" + key); if (at.textContent !== text) at.textContent = text; };
@@ -76,7 +76,7 @@
       for (const line of document.querySelectorAll("path[data-row]")) line.classList.toggle("dim", line.dataset.row !== String(index));
       place("roc", index, alarms / row.q, caught / row.p);
       place("workload", index, caught / row.p, flagged / n);
-      for (const line of document.querySelectorAll("path[data-target]")) line.setAttribute("transform", `translate(${box.side * (num / den - data.target[0] / data.target[1])} 0)`);
+      for (const line of document.querySelectorAll("path[data-target]")) line.setAttribute("transform", `translate(${line.dataset.side * (num / den - data.target[0] / data.target[1])} 0)`);
     }
     range.addEventListener("input", () => { exact = [Number(range.value), 1000]; move(true); });
     pick.addEventListener("change", () => move(true));

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judgekit.draw.spec import Axis, Interval, Intervals
 from judgekit.errors import JudgekitError
-from judgekit.report.charts import Dot, dots
 from judgekit.report.model import Figure, Grid, LeftOut, Notes, Panel, Says, grid_of
 
 if TYPE_CHECKING:
@@ -69,43 +69,25 @@ def _ceiling(found: Result, rows: list[dict[str, object]], name: str, words: str
     for row in rows:
         for side, who, index in (("machine", str(row["judge"]), 0), ("human", "clinicians, each left out in turn", 1)):
             value, low, high = (_float(row.get(f"{side}{end}")) for end in ("", "_low", "_high"))
-            marks.append(Dot(who, value, low, high, index))
+            marks.append(Interval(who, value, low, high, index))
     low = min([0.0, *(m.low for m in marks if m.low is not None), *(m.value for m in marks if m.value is not None)])
     said = "; ".join(f"{m.name}: {'not defined' if m.value is None else format(m.value, '.2f')}" for m in marks)
     says = f"{words[:1].upper() + words[1:]} with the same other raters. {said}."
     title = f"{words[:1].upper() + words[1:]}: judge beside left-out clinician" + (f" ({dataset})" if dataset else "")
-    svg = dots(name, title, says, marks, words, low=-1.0 if low < -0.5 else -0.5 if low < 0 else 0.0)
+    chart = Intervals(marks, Axis(words, -1.0 if low < -0.5 else -0.5 if low < 0 else 0.0))
     columns = [
-        "judge",
-        "answers",
-        "judge value",
-        "low",
-        "high",
-        "clinician",
-        "clinician low",
-        "clinician high",
-        "difference",
-        "difference low",
+        "judge", "answers", "judge value", "low", "high", "clinician", "clinician low", "clinician high", "difference", "difference low",
         "difference high",
-    ]
+    ]  # fmt: skip
     keys = [
         "judge",
         "n",
-        "machine",
-        "machine_low",
-        "machine_high",
-        "human",
-        "human_low",
-        "human_high",
-        "difference",
-        "difference_low",
-        "difference_high",
+        *(f"{side}{end}" for side in ("machine", "human", "difference") for end in ("", "_low", "_high")),
     ]
     grid = Grid(name, title, columns, [[row.get(key) for key in keys] for row in rows])
     counts = "; ".join(f"{row['judge']}: {row['n']} answers" for row in rows)
-    return Figure(
-        name, title, svg, says, f"{counts}. Intervals of 95 % by resampling questions.", grid, found.signature
-    )
+    caption = f"{counts}. Intervals of 95 % by resampling questions."
+    return Figure(name, title, (chart,), says, caption, found.signature, grid)
 
 
 def _float(value: Any) -> float | None:

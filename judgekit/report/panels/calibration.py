@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judgekit.report.charts import Line, unit_square
+from judgekit.draw.spec import Axis, Guide, Plot, Series
 from judgekit.report.model import MOST_FIGURES, Figure, LeftOut, Notes, Panel
 from judgekit.report.model import Grid as Table
 
@@ -49,23 +49,21 @@ def _figure(context: Context, row: Row, number: int) -> Figure | str:
     found = calibrate(row.cell, higher_is_worse=row.worse)
     if not found.maps:
         return found.reason or "no map could be learnt"
-    lines, data = [], []
+    series, data = [], []
     for place, item in enumerate(found.maps):
         skill = "" if item.skill is None else f", {100 * item.skill:+.0f} % against always saying the prevalence"
         points = [(float(b.predicted), float(b.observed)) for b in item.curve if b.n]
         if points:
-            lines.append(Line(f"{item.name}: Brier {item.brier:.3f}{skill}", points, place))
+            series.append(Series(f"{item.name}: Brier {item.brier:.3f}{skill}", points, place, dots=True))
         data += [[item.name, b.n, b.predicted, b.observed, b.observed_low, b.observed_high] for b in item.curve]
     title, name = context.name(row), f"calibration-{number}"
     said = "; ".join(f"{d[0]} says {_two(d[2])}, was {_two(d[3])} of {d[1]}" for d in data if d[1])
     says = f"Reliability. {said}."
-    svg = unit_square(
-        name, f"Reliability: {title}", says, lines, [Line("as said", [(0, 0), (1, 1)], 0, (0.1, 0.16))], "said to be incomplete, %",
-        "was incomplete, %",
-    )  # fmt: skip
+    across, up = Axis("said to be incomplete, %", percent=True), Axis("was incomplete, %", percent=True)
+    chart = Plot(across, up, series, (Guide(((0, 0), (1, 1)), "as said", (0.1, 0.16)),))
     grid = Table(name, "Reliability", ["map", "answers", "predicted", "observed", "low", "high"], data)
     caption = f"Learnt on {found.n_taught} answers, tested on {found.n_tested} of other questions."
-    return Figure(name, title, svg, says, caption, grid, context.signature)
+    return Figure(name, title, (chart,), says, caption, context.signature, grid)
 
 
 def _two(value: Any) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from judgekit.draw.spec import Flow
 from judgekit.report.model import Figure, Grid, LeftOut, Panel
-from judgekit.report.svg import Svg, wrap
 
 if TYPE_CHECKING:
     from judgekit.analysis.triage.row import Row
@@ -62,39 +62,18 @@ def _figure(context: Context, row: Row, n: dict[str, int], number: int) -> Figur
         f"{n['records judged']} records were judged; {n['without a label']} have no label; of {n['labelled']} labelled ones {lost} are "
         f"unscored{f' ({why})' if why else ''}; {n['in the figures']} are in the figures, {n['in the figures, incomplete']} of them incomplete."
     )
-    svg = Svg(460, 262, f"Flow of records: {title}", says, name=name)
-    _box(svg, 8, 8, 190, f"{n['records judged']}", "records judged")
-    _box(
-        svg,
-        8,
-        100,
-        190,
-        f"{n['labelled']}",
-        f"labelled: {n['labelled incomplete']} incomplete, {n['labelled complete']} complete",
+    steps = (
+        (f"{n['records judged']}", "records judged"),
+        (f"{n['labelled']}", f"labelled: {n['labelled incomplete']} incomplete, {n['labelled complete']} complete"),
+        (
+            f"{n['in the figures']}",
+            f"in the figures: {n['in the figures, incomplete']} incomplete, {n['in the figures, complete']} complete",
+        ),
     )
-    _box(
-        svg,
-        8,
-        192,
-        190,
-        f"{n['in the figures']}",
-        f"in the figures: {n['in the figures, incomplete']} incomplete, {n['in the figures, complete']} complete",
-        "main",
+    sides = (
+        (f"{n['without a label']}", "left out: no label"),
+        (f"{lost}", f"left out: no score ({why})" if why else "left out: no score"),
     )
-    for top in (70, 162):
-        svg.path([(103, top), (103, top + 28)], "arrow")
-        svg.add("path", d=f"M98 {top + 22}L103 {top + 30}L108 {top + 22}Z", cls="head")
-    _box(svg, 248, 54, 204, f"{n['without a label']}", "left out: no label", "side")
-    reasons = f"left out: no score ({why})" if why else "left out: no score"
-    _box(svg, 248, 146, 204, f"{lost}", reasons, "side")
-    for at in (85, 177):
-        svg.path([(103, at), (246, at)], "arrow")
     grid = Grid(name, title, ["step", "records"], [[key, value] for key, value in n.items()])
-    return Figure(name, title, svg.done(), says, f"n = {n['records judged']} records judged.", grid, context.signature)
-
-
-def _box(svg: Svg, x: float, y: float, width: float, big: str, small: str, cls: str = "") -> None:
-    svg.add("rect", x=x, y=y, width=width, height=62, rx=6, cls=f"box {cls}".strip())
-    svg.text(x + 12, y + 24, big, "big")
-    for line, words in enumerate(wrap(small, int((width - 20) / 6.1), 2)):
-        svg.text(x + 12, y + 41 + 14 * line, words, "tick")
+    caption = f"n = {n['records judged']} records judged."
+    return Figure(name, title, (Flow(steps, sides),), says, caption, context.signature, grid)

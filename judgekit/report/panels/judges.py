@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judgekit.report.charts import heat
+from judgekit.draw.spec import Cell, Heat
 from judgekit.report.model import Figure, Grid, LeftOut, Panel, number
 
 if TYPE_CHECKING:
@@ -27,12 +27,8 @@ def build(context: Context) -> Panel | LeftOut:
     if not rows:
         return LeftOut("no rubric has two judges with scores of the same records")
     mark = signature(
-        correlation="Pearson, Spearman",
-        samples="averaged within a record",
-        interval="cluster bootstrap",
-        replicates=300,
-        seed=0,
-    )
+        correlation="Pearson, Spearman", samples="averaged within a record", interval="cluster bootstrap", replicates=300, seed=0
+    )  # fmt: skip
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["dataset"], row["rubric"]), []).append(row)
@@ -52,49 +48,20 @@ def _figure(rows: list[dict[str, Any]], place: int, title: str, mark: str) -> Fi
     def found(i: int, j: int) -> dict[str, Any] | None:
         return known.get(frozenset((names[i], names[j])))
 
-    def value(i: int, j: int) -> float | None:
+    def cell(i: int, j: int) -> Cell:
         row = found(i, j)
-        return 1.0 if i == j else None if row is None else row["pearson"]
-
-    def show(i: int, j: int) -> str:
-        return number(value(i, j))
-
-    def tip(i: int, j: int) -> str:
-        row = found(i, j)
-        return names[i] if i == j or row is None else f"{names[i]} and {names[j]}: {show(i, j)}, n = {row['n']}"
+        value = 1.0 if i == j else None if row is None else row["pearson"]
+        tip = names[i] if i == j or row is None else f"{names[i]} and {names[j]}: {number(value)}, n = {row['n']}"
+        return Cell(value, number(value), tip)
 
     said = "; ".join(f"{row['a']} and {row['b']}: {number(row['pearson'])} over {row['n']} records" for row in rows)
     says = f"Pearson correlation of raw scores. {said}."
     name = f"correlation-{place}"
-    cell = max(56.0, min(84.0, 360.0 / len(names)))
-    svg = heat(
-        name,
-        f"Pearson correlation: {title}",
-        says,
-        names,
-        names,
-        value,
-        show,
-        tip,
-        cell=cell,
-        label=140,
-        diverging=True,
-    )
+    cells = [[cell(i, j) for j in range(len(names))] for i in range(len(names))]
+    chart = Heat(names, names, cells, diverging=True)
     columns = ["a", "b", "n", "Pearson", "low", "high", "p", "Spearman", "low", "high", "p"]
-    keys = [
-        "a",
-        "b",
-        "n",
-        "pearson",
-        "pearson_low",
-        "pearson_high",
-        "pearson_p",
-        "spearman",
-        "spearman_low",
-        "spearman_high",
-        "spearman_p",
-    ]
+    keys = ["a", "b", "n", *(f"{way}{end}" for way in ("pearson", "spearman") for end in ("", "_low", "_high", "_p"))]
     grid = Grid(name, "Correlations", columns, [[row.get(key) for key in keys] for row in rows], heads=2)
     n = sorted({row["n"] for row in rows})
     caption = f"n = {n[0]}{f' to {n[-1]}' if len(n) > 1 else ''} records that both scored. Pearson's r of raw scores."
-    return Figure(name, title, svg, says, caption, grid, mark)
+    return Figure(name, title, (chart,), says, caption, mark, grid)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judgekit.report.charts import Bar, bars
+from judgekit.draw.spec import Bar, Bars
 from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel
 
 if TYPE_CHECKING:
@@ -72,13 +72,11 @@ def _figure(context: Context, row: Row, number: int) -> Figure:
         rows.append(Bar(level, [float(v) for v in values], tips))
     said = "; ".join(f"score {level}: {bad} incomplete, {good} complete" for level, bad, good, _ in table)
     says = f"Scores by label. {said}."
-    svg = bars(
-        name, f"Scores by label: {title}", says, kinds, rows, "answers", classes=("bad", "good", "none"), width=460
-    )
+    chart = Bars(kinds, rows, "answers", ("bad", "good", "none"))
     totals = [sum(int(entry[i]) for entry in table) for i in (1, 2, 3)]
     grid = Grid(
         name, "Level by label", ["score", "incomplete", "complete", "no label"],
         [*[list(entry) for entry in table], ["all", *totals]],
     )  # fmt: skip
     caption = f"n = {sum(totals)}: {totals[0]} incomplete, {totals[1]} complete, {totals[2]} without a label."
-    return Figure(name, title, svg, says, caption, grid, context.signature)
+    return Figure(name, title, (chart,), says, caption, context.signature, grid)

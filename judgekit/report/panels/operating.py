@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from judgekit.report.curves import roc, workload
+from judgekit.draw.sheet import SERIES
 from judgekit.report.model import Figure, Grid, LeftOut, Panel, Widget, number, percent, pvalue, share
-from judgekit.report.svg import SERIES
 
 if TYPE_CHECKING:
     from judgekit.analysis.triage.row import Row
@@ -29,7 +28,7 @@ def build(context: Context) -> Panel | LeftOut:
     blocks: list[Figure | Widget | Grid] = []
     for start in range(0, len(rows), SERIES):
         part = rows[start : start + SERIES]
-        blocks += [roc(context, part, start), workload(context, part, start, float(target))]
+        blocks += _curves(context, part, start, float(target))
     found = _pairs(context)
     blocks += [found] if found else []
     widget = Widget(
@@ -46,6 +45,39 @@ def build(context: Context) -> Panel | LeftOut:
         "all answers that fall at or beyond the threshold, and are read."
     )
     return Panel(lead, (widget, *blocks))
+
+
+def _curves(context: Context, rows: list[Row], start: int, target: float) -> list[Figure]:
+    """ROC, and workload against recall, of up to eight rows, the first of which is number `start` of all."""
+    from judgekit.analysis.triage.pictures import roc_plot, workload_plot
+
+    names = [context.name(row) for row in rows]
+    tail = "" if start == 0 else f"-{start // SERIES + 1}"
+    data, counts, points = [], [], []
+    for name, row in zip(names, rows, strict=True):
+        curve, point = row.curve, row.point
+        assert curve is not None
+        m, q = int(curve.n_incomplete), int(curve.n_complete)
+        for t, c, f in zip(curve.threshold, curve.caught, curve.false_alarms, strict=True):
+            data.append([name, float(t), int(c), int(f), m, q, float(c / m), float(f / q), float((c + f) / (m + q))])
+        counts.append(f"{name}: {m} incomplete, {q} complete")
+        points.append(
+            f"{name}: {share(point.flagged, point.n)} read to catch {share(point.caught, point.n_incomplete)}"
+        )
+    columns = [
+        "row", "threshold", "incomplete caught", "complete read", "incomplete", "complete", "recall", "false alarms", "workload",
+    ]  # fmt: skip
+    ranks, work = roc_plot(rows, names, start), workload_plot(rows, names, target, start)
+    says = f"ROC curves. {'; '.join(series.name for series in ranks.series)}. Dotted: no better than chance. The marks are the operating points."
+    told = f"Workload against recall. {'; '.join(points)}. A random order reads about as many per cent as it catches."
+    lost = "Unscored answers are not on the curves; the numbers beside the slider count them as read."
+    return [
+        Figure(name + tail, title, (chart,), words, f"{'; '.join(counts)}. {caption}", context.signature, Grid(name + tail, "Each threshold", columns, data, most=60))
+        for name, title, chart, words, caption in (
+            ("roc", "ROC", ranks, says, "Ties count half. Intervals of 95 %."),
+            ("workload", "Workload against recall", work, told, lost),
+        )
+    ]  # fmt: skip
 
 
 def slider_row(row: Row, name: str, target: Fraction) -> dict[str, Any]:

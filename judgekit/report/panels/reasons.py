@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judgekit.draw.spec import Bar, Bars, Sankey
 from judgekit.errors import JudgekitError
-from judgekit.report.charts import Bar, bars
 from judgekit.report.model import Figure, Grid, LeftOut, Notes, Panel, grid_of
-from judgekit.report.sankey import sankey
 
 if TYPE_CHECKING:
     from judgekit.analysis.result import Result
@@ -68,13 +67,12 @@ def _alignment(found: Result, rows: list[dict[str, Any]]) -> Figure:
     ]  # fmt: skip
     said = "; ".join(f"{row['kind']}: " + ", ".join(f"{word} {row[word]}" for word in words) for row in rows)
     says = f"Does the judge name the clinician's concern? {said}."
-    svg = bars("alignment", "Alignment of reasons", says, words, bars_, "pairs", width=460)
+    chart = Bars(words, bars_, "pairs")
     data = [[row["kind"], row["n"], *(row[word] for word in words)] for row in rows]
     grid = Grid("alignment", "Alignment by kind of pair", ["kind", "pairs", *words], data)
     counts = "; ".join(f"{row['kind']}: n = {row['n']}" for row in rows)
-    return Figure(
-        "alignment", "Does the judge name the clinician's concern?", svg, says, f"{counts}.", grid, found.signature
-    )
+    title = "Does the judge name the clinician's concern?"
+    return Figure("alignment", title, (chart,), says, f"{counts}.", found.signature, grid)
 
 
 def _modes(found: Result, kind: str, rows: list[dict[str, Any]]) -> Figure:
@@ -85,24 +83,14 @@ def _modes(found: Result, kind: str, rows: list[dict[str, Any]]) -> Figure:
     ]
     said = "; ".join(f"{row['mode']} ({row['meaning']}): {row['count']}" for row in rows)
     title = f"{kind}: {KINDS[kind]}"
-    svg = bars(
-        name,
-        f"Failure modes, {title}",
-        f"{said}.",
-        ["pairs"],
-        drawn,
-        "pairs",
-        classes=("bad",) if kind == "FN" else ("good",),
-        width=460,
-    )
+    chart = Bars(("pairs",), drawn, "pairs", ("bad" if kind == "FN" else "good",))
     grid = Grid(
         name, "Failure modes", ["mode", "meaning", "pairs", "of", "share", "low", "high"],
         [[row["mode"], row["meaning"], row["count"], row["n"], row["share"], row["share_low"], row["share_high"]] for row in rows],
     )  # fmt: skip
     legend = "; ".join(f"{row['mode']} {row['meaning']}" for row in rows if row["count"])
-    return Figure(
-        name, title, svg, f"Failure modes. {said}.", f"n = {rows[0]['n']} pairs. {legend}.", grid, found.signature
-    )
+    caption = f"n = {rows[0]['n']} pairs. {legend}."
+    return Figure(name, title, (chart,), f"Failure modes. {said}.", caption, found.signature, grid)
 
 
 def _flows(found: Result, rows: list[dict[str, Any]]) -> Figure:
@@ -110,7 +98,6 @@ def _flows(found: Result, rows: list[dict[str, Any]]) -> Figure:
     links += [(str(row["kind"]), str(row["mode"]), int(row["count"])) for row in rows]
     total = sum(int(row["count"]) for row in rows)
     said = "; ".join(f"{row['rubric']}, {row['kind']}, {row['mode']}: {row['count']}" for row in rows)
-    svg = sankey("sankey", "From rubric to failure mode", f"Flows. {said}.", links)
     grid = Grid(
         "flows",
         "Flows",
@@ -118,7 +105,5 @@ def _flows(found: Result, rows: list[dict[str, Any]]) -> Figure:
         [[row["rubric"], row["kind"], row["mode"], row["count"]] for row in rows],
         heads=3,
     )
-    return Figure(
-        "sankey", "From rubric to kind of error to failure mode", svg, f"Flows. {said}.", f"n = {total} pairs whose verdicts differ.", grid,
-        found.signature, wide=True,
-    )  # fmt: skip
+    title, caption = "From rubric to kind of error to failure mode", f"n = {total} pairs whose verdicts differ."
+    return Figure("sankey", title, (Sankey(links),), f"Flows. {said}.", caption, found.signature, grid, wide=True)

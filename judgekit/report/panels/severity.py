@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from judgekit.report.charts import heat
+from judgekit.draw.spec import Cell, Heat
 from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel, gathered, percent
 from judgekit.report.panels.levels import groups
 
@@ -58,14 +58,9 @@ def _figure(context: Context, row: Row, number: int) -> Figure:
         counts.append(here)
     totals = Counter(words)
 
-    def value(i: int, j: int) -> float | None:
-        return counts[j][order[i]] / totals[order[i]] if totals[order[i]] else None
-
-    def show(i: int, j: int) -> str:
-        return str(counts[j][order[i]])
-
-    def tip(i: int, j: int) -> str:
-        return f"{order[i]}, score {columns[j]}: {counts[j][order[i]]} of {totals[order[i]]}"
+    def cell(word: str, j: int) -> Cell:
+        n, all_ = counts[j][word], totals[word]
+        return Cell(n / all_, f"{n}", f"{word}, score {columns[j]}: {n} of {all_}")
 
     title, name = context.name(row), f"severity-{number}"
     said = "; ".join(
@@ -73,14 +68,11 @@ def _figure(context: Context, row: Row, number: int) -> Figure:
     )
     says = f"Answers by severity and score. {said}."
     down = [f"{word} ({totals[word]})" for word in order]
-    cell = max(36.0, min(62.0, 330.0 / max(1, len(columns))))
-    svg = heat(
-        name, f"Severity by score: {title}", says, columns, down, value, show, tip, x_label="score", cell=cell, label=140,
-    )  # fmt: skip
+    chart = Heat(columns, down, [[cell(word, j) for j in range(len(columns))] for word in order], "score")
     data = [[word, level, counts[j][word], totals[word]] for word in order for j, level in enumerate(columns)]
     grid = Grid(name, "Severity by score", ["severity", "score", "answers", "of this severity"], data, heads=2)
     caption = f"n = {sum(totals.values())}. Counts; the tint is the share of the severity's row."
-    return Figure(name, title, svg, says, caption, grid, context.signature)
+    return Figure(name, title, (chart,), says, caption, context.signature, grid)
 
 
 def _misses(context: Context, rows: list[Row]) -> Grid | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judgekit.draw.spec import Axis, Interval, Intervals
 from judgekit.errors import InputError, JudgekitError
-from judgekit.report.charts import Dot, dots
 from judgekit.report.model import Figure, Grid, LeftOut, Notes, Panel, number
 
 if TYPE_CHECKING:
@@ -52,26 +52,19 @@ def _judge(study: dict[str, Any], place: int) -> list[Figure | Grid | Notes]:
     rows = [row for row in study.get("rows", []) if isinstance(row, dict)]
     who, mark = f"{study.get('rubric')} · {study.get('judge')}", str(study.get("signature", ""))
     marks = [
-        Dot(
-            str(row["wording"]),
-            row.get("level_mvs"),
-            row.get("level_mvs_low"),
-            row.get("level_mvs_high"),
-            1 if i == 0 else 0,
-            "not defined",
-        )
+        Interval(str(row["wording"]), row.get("level_mvs"), row.get("level_mvs_low"), row.get("level_mvs_high"), 1 if i == 0 else 0, "not defined")
         for i, row in enumerate(rows)
-    ]
+    ]  # fmt: skip
     said = "; ".join(f"{m.name}: {number(m.value)}" for m in marks)
     title, name = f"Levels that change: {who}", f"stability-judge-{place}"
-    svg = dots(name, title, f"Share of levels that change. {said}.", marks, "share of levels that change")
+    chart = Intervals(marks, Axis("share of levels that change"))
     keys = [
         "wording", "n", "scored", "level_mvs", "level_mvs_low", "level_mvs_high", "level_excess", "verdict_mvs", "verdict_excess", "shift",
         "labelled", "auc", "auc_change", "workload", "workload_change", "reason",
     ]  # fmt: skip
     grid = Grid(name, title, keys, [[row.get(key) for key in keys] for row in rows])
     caption = f"n = {rows[0].get('n') if rows else 0} answers of {study.get('dataset')}; the square is the same wording asked again."
-    figure = Figure(name, title, svg, f"Share of levels that change. {said}.", caption, grid, mark)
+    figure = Figure(name, title, (chart,), f"Share of levels that change. {said}.", caption, mark, grid)
     shown = [
         [
             str(row["wording"]),
@@ -81,18 +74,8 @@ def _judge(study: dict[str, Any], place: int) -> list[Figure | Grid | Notes]:
         for row in rows
     ]
     titles = [
-        "wording",
-        "scored",
-        "levels that change",
-        "excess",
-        "verdicts that change",
-        "excess",
-        "shift",
-        "AUC",
-        "change",
-        "workload",
-        "change",
-    ]
+        "wording", "scored", "levels that change", "excess", "verdicts that change", "excess", "shift", "AUC", "change", "workload", "change",
+    ]  # fmt: skip
     table = Grid(f"{name}-table", f"Every wording: {who}", keys, grid.rows, shown, titles=titles, signature=mark)
     notes = [str(note) for note in study.get("notes", [])]
     notes += [f"{way}: does not apply, {why}" for way, why in (study.get("skipped") or {}).items()]
@@ -124,32 +107,16 @@ def _models(found: Any) -> list[Figure | Grid | Notes]:
         ("wci_rarefied", "worst-case instability, at a common number of variants"),
     ):
         marks = [
-            Dot(
-                f"{row['model']} ({row['scored']})",
-                row.get(key),
-                row.get(f"{key}_low"),
-                row.get(f"{key}_high"),
-                i,
-                str(row.get("reason") or "not defined"),
-            )
+            Interval(f"{row['model']} ({row['scored']})", row.get(key), row.get(f"{key}_low"), row.get(f"{key}_high"), i, str(row.get("reason") or "not defined"))
             for i, row in enumerate(found.models)
-        ]
+        ]  # fmt: skip
         said = "; ".join(f"{m.name}: {number(m.value)}" for m in marks)
         name, title = f"stability-{key.replace('_', '-')}", words[:1].upper() + words[1:]
-        svg = dots(name, title, f"{title}. {said}.", marks, words)
         names = ["model", "questions", "scored", "variants", key, f"{key}_low", f"{key}_high"]
         grid = Grid(name, title, names, [[row.get(each) for each in names] for row in found.models])
-        blocks.append(
-            Figure(
-                name,
-                title,
-                svg,
-                f"{title}. {said}.",
-                "In brackets the questions with verified variants. Intervals of 95 %.",
-                grid,
-                found.signature,
-            )
-        )
+        caption = "In brackets the questions with verified variants. Intervals of 95 %."
+        chart = Intervals(marks, Axis(words))
+        blocks.append(Figure(name, title, (chart,), f"{title}. {said}.", caption, found.signature, grid))
     for name, title, rows in (
         ("kinds", "By kind of rewording", found.kinds),
         ("comparisons", "Models compared", found.comparisons),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from judgekit.draw.spec import Axis, Interval, Intervals
 from judgekit.errors import JudgekitError
-from judgekit.report.charts import Dot, dots
 from judgekit.report.context import rows_of
 from judgekit.report.model import Figure, Grid, LeftOut, Notes, Panel, grid_of
 
@@ -79,15 +79,8 @@ def _blocks(found: Result, field: str, number: int) -> list[Figure | Grid | Note
     blocks: list[Figure | Grid | Notes] = []
     for place, (key, part) in enumerate(parts.items()):
         if any(row["mean"] is not None for row in part) and place < 8:
-            blocks.append(
-                _figure(
-                    found,
-                    field,
-                    " · ".join(str(part) for part in key if part != "raw"),
-                    part,
-                    f"strata-{number}-{place}",
-                )
-            )
+            who = " · ".join(str(part) for part in key if part != "raw")
+            blocks.append(_figure(found, field, who, part, f"strata-{number}-{place}"))
     for name in ("gaps",):
         if found[name].rows:
             blocks.append(grid_of(found[name], found.signature, f"strata-{field}-{name}"))
@@ -97,26 +90,19 @@ def _blocks(found: Result, field: str, number: int) -> list[Figure | Grid | Note
 
 def _figure(found: Result, field: str, who: str, rows: list[dict[str, Any]], name: str) -> Figure:
     marks = [
-        Dot(
-            f"{row['group']} ({row['n_units']})",
-            row["mean"],
-            row.get("mean_low"),
-            row.get("mean_high"),
-            0,
-            str(row.get("reason") or ""),
-        )
+        Interval(f"{row['group']} ({row['n_units']})", row["mean"], row.get("mean_low"), row.get("mean_high"), 0, str(row.get("reason") or ""))
         for row in rows
-    ]
+    ]  # fmt: skip
     known = [v for m in marks for v in (m.value, m.low, m.high) if v is not None]
     low, high = min(known), max(known)
     pad = (high - low) * 0.1 or 0.5
     said = "; ".join(f"{m.name}: {'not defined' if m.value is None else format(m.value, '.2f')}" for m in marks)
     says = f"Mean raw score by {field}. {said}."
     title = f"By {field}" + (f": {who}" if who else "")
-    svg = dots(name, title, says, marks, "mean raw score", low=low - pad, high=high + pad)
+    chart = Intervals(marks, Axis("mean raw score", low - pad, high + pad))
     columns = ["stratum", "questions", "rows", "unscored", "mean", "low", "high", "sd"]
     keys = ["group", "n_units", "n_rows", "n_unscored", "mean", "mean_low", "mean_high", "sd"]
     grid = Grid(name, title, columns, [[row.get(key) for key in keys] for row in rows])
     lost = sum(int(row.get("n_unscored") or 0) for row in rows)
     caption = f"In brackets the number of questions; {lost} unscored judgements are left out. Intervals of 95 %."
-    return Figure(name, title, svg, says, caption, grid, found.signature)
+    return Figure(name, title, (chart,), says, caption, found.signature, grid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.report.charts import Dot, dots
+from judgekit.draw.spec import Axis, Interval, Intervals
 from judgekit.report.model import (
     NONE,
     Figure,
@@ -117,7 +117,7 @@ def _optimism(row: Row) -> str:
 
 def _forest(context: Context) -> Figure:
     marks = [
-        Dot(
+        Interval(
             context.name(row), row.auc.value, row.headline.interval.low, row.headline.interval.high, place,
             row.refused or row.auc.reason or "not defined",
         )
@@ -129,22 +129,14 @@ def _forest(context: Context) -> Figure:
         for m in marks
     )
     title = "AUC of each rubric and judge"
-    svg = dots(
-        "auc",
-        title,
-        f"{said}. The dashed line is chance.",
-        marks,
-        "AUC, with its 95 % interval",
-        guide=0.5,
-        label=240,
-        wide=400,
-    )
+    chart = Intervals(marks, Axis("AUC, with its 95 % interval"), guide=0.5, wide=True)
     counts = "; ".join(gathered([(context.name(row), _counts(row)) for row in context.rows], len(context.rows)))
     grid = Grid(
         "auc", title, ["row", "AUC", "low", "high", "incomplete", "complete"],
         [[m.name, m.value, m.low, m.high, row.auc.n_incomplete, row.auc.n_complete] for m, row in zip(marks, context.rows, strict=True)],
     )  # fmt: skip
-    return Figure("auc", title, svg, said, f"{counts}.", grid, context.signature, wide=True)
+    says = f"{said}. The dashed line is chance."
+    return Figure("auc", title, (chart,), says, f"{counts}.", context.signature, grid, wide=True)
 
 
 def _counts(row: Row) -> str:
@@ -153,54 +145,23 @@ def _counts(row: Row) -> str:
 
 def _discrimination(context: Context) -> Grid:
     columns = [
-        "row",
-        "n",
-        "incomplete",
-        "unscored",
-        "unlabelled",
-        "AUC",
-        "AUC low",
-        "AUC high",
-        "Mann-Whitney p",
-        "F1",
-        "precision",
-        "recall",
-    ]
+        "row", "n", "incomplete", "unscored", "unlabelled", "AUC", "AUC low", "AUC high", "Mann-Whitney p", "F1", "precision", "recall",
+    ]  # fmt: skip
     rows, shown = [], []
     for row in context.rows:
         v, ends, fixed = row.values, row.headline.interval, row.values["fixed"]
         kept = [fixed["f1"], fixed["precision"], fixed["recall"]]
-        rows.append(
-            [
-                context.name(row),
-                v["n"],
-                v["n_incomplete"],
-                v["n_unscored"],
-                v["n_unlabelled"],
-                v["auc"],
-                ends.low,
-                ends.high,
-                v["mann_whitney_p"],
-                *kept,
-            ]
-        )
+        rows.append([
+            context.name(row), v["n"], v["n_incomplete"], v["n_unscored"], v["n_unlabelled"], v["auc"], ends.low, ends.high,
+            v["mann_whitney_p"], *kept,
+        ])  # fmt: skip
         shown.append([
             context.name(row), str(v["n"]), str(v["n_incomplete"]), str(v["n_unscored"]), str(v["n_unlabelled"]), number(v["auc"], 3),
             NONE if ends.low is None else f"{number(ends.low, 3)} to {number(ends.high, 3)}", pvalue(v["mann_whitney_p"]), *map(number, kept),
         ])  # fmt: skip
     titles = [
-        "rubric and judge",
-        "n",
-        "incomplete",
-        "unscored",
-        "no label",
-        "AUC",
-        "95 % interval",
-        "Mann-Whitney p",
-        "F1",
-        "precision",
-        "recall",
-    ]
+        "rubric and judge", "n", "incomplete", "unscored", "no label", "AUC", "95 % interval", "Mann-Whitney p", "F1", "precision", "recall",
+    ]  # fmt: skip
     return Grid(
         "discrimination", "Telling incomplete answers from complete ones", columns, rows, shown, titles=titles, signature=context.signature,
         notes=("F1, precision and recall are of the rubric's own fixed threshold, for the incomplete class. n counts answers both scored and labelled.",),
