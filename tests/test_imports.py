@@ -103,13 +103,12 @@ def test_no_two_files_import_each_other_in_a_circle() -> None:
             if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
                 node.body = []
         arrows[name] = {there for there, _ in imported(tree) if there in names and there != name}
-    # Tarjan's algorithm would name every knot; walking off what nobody imports any more is enough to find one.
-    left = dict(arrows)
-    while left:
-        free = [name for name, there in left.items() if not there & left.keys()]
-        if not free:
+    # A file that imports nothing of what is left, or that nothing left imports, is in no circle.
+    left = arrows
+    while True:
+        wanted = {there for some in left.values() for there in some}
+        knots = {name: some & left.keys() for name, some in left.items() if some & left.keys() and name in wanted}
+        if knots.keys() == left.keys():
             break
-        for name in free:
-            del left[name]
-    knots = {name: sorted(there & left.keys()) for name, there in left.items()}
-    assert not knots, f"these import each other: {knots}"
+        left = knots
+    assert not left, f"these import each other: { {name: sorted(some) for name, some in left.items()} }"

@@ -49,7 +49,7 @@ class Analysis(BaseModel):
         if several:
             return () if value is None else (value,) if isinstance(value, str) else tuple(value)
         if isinstance(value, list | tuple):
-            raise ValueError(f"takes one value: write {next(iter(value), '...')}")
+            raise ValueError(f"takes one value: write {next(iter(value), '...')}")  # noqa: TRY004 - pydantic's way to say it
         if (
             isinstance(value, int | float)
             and not isinstance(value, bool)

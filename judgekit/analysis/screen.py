@@ -13,7 +13,7 @@ from judgekit.analysis.cells import Cell
 from judgekit.analysis.guards import same_model
 from judgekit.analysis.options import function, opt
 from judgekit.analysis.result import Column, Result, Table, number, plain, signature
-from judgekit.analysis.triage import Labelled
+from judgekit.analysis.labelled import Labelled
 from judgekit.errors import InputError, StatisticsError
 
 if TYPE_CHECKING:
