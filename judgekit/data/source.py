@@ -17,7 +17,7 @@ from typing import Any
 
 from judgekit.errors import DataError, MissingDependency
 
-__all__ = ["FORMATS", "Row", "format_of", "read_json_text", "read_rows"]
+__all__ = ["FORMATS", "Row", "format_of", "plain", "read_json_text", "read_rows", "stem"]
 
 FORMATS = ("jsonl", "json", "csv", "tsv", "parquet")
 _SUFFIXES = {
@@ -53,6 +53,35 @@ def format_of(path: str | Path) -> str:
         file=str(path),
         mend="name it .jsonl, .json, .csv, .tsv or .parquet (.gz may follow)",
     )
+
+
+def stem(path: str | Path) -> str:
+    """A file's name without the endings that tell its format: ``ratings`` of ``ratings.csv.gz``."""
+    name = Path(path).name
+    for suffix in (".gz", *_SUFFIXES):
+        name = name.removesuffix(suffix)
+    return name
+
+
+def plain(value: Any) -> Any:
+    """Column types as plain JSON values: missing is None, arrays are lists, times are ISO text."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return None if value != value else float(value)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [plain(item) for item in value]
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)
 
 
 def _raise(error: DataError) -> None:
@@ -290,6 +319,6 @@ def _parquet(path: str | Path) -> Iterator[Row]:
         for batch in table.iter_batches(batch_size=1024):
             for value in batch.to_pylist():
                 number += 1
-                yield Row(value, number)
+                yield Row(plain(value), number)
     except (ArrowInvalid, OSError) as error:
         raise DataError(f"not a readable Parquet file ({error})", file=str(path)) from None
