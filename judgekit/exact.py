@@ -6,11 +6,18 @@ threshold it is taken over fractions instead: the numbers as somebody wrote them
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["exact", "exact_mean"]
+__all__ = ["compare", "comparison", "exact", "exact_mean", "meets"]
+
+_SIGNS = {
+    ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "==": operator.eq, "=": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+_RULE = re.compile(r"\s*(>=|<=|==|!=|>|<|=)\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*", re.ASCII)
 
 _WRITTEN = 12
 """Nobody writes more digits than this by hand: a float with more is the result of a division."""
@@ -43,3 +50,28 @@ def exact_mean(values: Iterable[Any]) -> Fraction:
     if not numbers:
         raise ValueError("nothing has no mean")
     return sum(numbers, Fraction()) / len(numbers)
+
+
+def comparison(rule: str) -> tuple[str, Fraction]:
+    """``">= 0.75"`` as its sign and number; ValueError when it is neither."""
+    found = _RULE.fullmatch(rule)
+    if found is None:
+        raise ValueError(f"{rule!r} is no threshold: write for example '>= 0.75'")
+    return found[1], Fraction(found[2])
+
+
+def compare(left: Any, sign: str, right: Any) -> bool:
+    """Whether two numbers stand so to each other as the sign says, in exact arithmetic."""
+    found: bool = _SIGNS[sign](exact(left), exact(right))
+    return found
+
+
+def meets(score: Any, rule: str | None, low: Any = 0, high: Any = 1) -> bool | None:
+    """Whether a score meets ``complete_when``; None without a score or a rule. The sign says which side is inclusive.
+
+    The rule speaks of the scale as it is written. A score that was mapped to [0, 1] is taken back to it by its ends, worst and best: .5 of 1 to 5 is 3.
+    """
+    if score is None or rule is None:
+        return None
+    sign, limit = comparison(rule)
+    return compare(exact(low) + exact(score) * (exact(high) - exact(low)), sign, limit)

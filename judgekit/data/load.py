@@ -11,7 +11,8 @@ from typing import Any
 from judgekit.data.build import Problems, build, split_columns
 from judgekit.data.cards import Card, card_names, format_module, load_card
 from judgekit.data.fetch import locate_name
-from judgekit.data.labels import check_raters
+from judgekit.data.joining import join_raters
+from judgekit.data.labels import check_raters, lookalikes, one_class
 from judgekit.data.mapping import Mapper
 from judgekit.data.model import RecordSet
 from judgekit.data.source import FORMATS, Row, format_of, plain, read_rows, stem
@@ -79,15 +80,21 @@ def read_source(
         lines.setdefault(record.id, line)
         if limit is not None and len(records) == limit and not (mapper and mapper.shape().merge):
             break
-    out = list(records.values())
+    whole = limit is None or len(records) < limit
+    out, notes = list(records.values()), []
     if mapper is not None:
         out = []
         for record in records.values():
             try:
-                out.append(mapper.join(_numbered(record, mapper)))
+                out.append(_numbered(record, mapper))
             except DataError as error:
                 problems.add(_placed(error, file, lines[record.id]))
-    notes = mapper.notes() if mapper else []
+        if out:
+            for error in mapper.absent(whole or mapper.shape().merge):
+                problems.add(error)
+            out, joins = join_raters(mapper.shape(), out)
+            notes += joins
+    notes = [*(mapper.notes() if mapper else []), *notes, *lookalikes(out), *(one_class(out) if whole else [])]
     return RecordSet(
         out,
         name=dataset or _name(source, mapper),

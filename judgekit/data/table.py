@@ -12,7 +12,7 @@ from typing import Any
 from judgekit.data.source import format_of, plain, read_rows, stem
 from judgekit.errors import DataError
 
-__all__ = ["MISSING", "QUESTION_COLUMNS", "Table", "is_missing", "question_columns", "read_table", "truth"]
+__all__ = ["MISSING", "NO", "QUESTION_COLUMNS", "YES", "Table", "is_missing", "question_columns", "read_table", "truth"]
 
 MISSING = ("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "-", "–", "—")
 """What stands for no value where a score, a verdict or a level is expected; `is_missing` compares it in any case, without outer spaces."""
@@ -22,10 +22,9 @@ QUESTION_COLUMNS = (
 )  # fmt: skip
 """Columns that, when their values repeat, say that rows are not independent; the surest first."""
 
-_TRUTH = {
-    "1": True, "1.0": True, "true": True, "yes": True, "complete": True,
-    "0": False, "0.0": False, "false": False, "no": False, "incomplete": False,
-}  # fmt: skip
+YES = ("true", "yes", "1", "1.0", "complete")
+NO = ("false", "no", "0", "0.0", "incomplete")
+"""What a yes and a no look like; `truth` compares them in any case, without outer spaces."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +123,6 @@ def truth(value: Any) -> bool | None:
     if is_missing(value):
         return None
     word = str(value).strip().casefold()
-    if word not in _TRUTH:
+    if word not in YES + NO:
         raise ValueError(f"{value!r} is neither yes nor no")
-    return _TRUTH[word]
+    return word in YES

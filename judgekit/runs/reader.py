@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import difflib
 import json
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgekit.errors import InputError
 from judgekit.runs.schema import DATABASE, open_reader
 
 if TYPE_CHECKING:
@@ -113,6 +117,16 @@ _SOURCES = {
     "rubrics": ("rubrics t", RUBRICS, {"scale", "resolved"}),
     "commands": ("commands t", COMMANDS, {"argv"}),
 }
+_KINDS = {"dataset": "data set", "rubric": "rubric", "judge": "judge"}
+_SELECTED: dict[str, dict[str, str]] = {  # which column of a table each part of a selection speaks of
+    "judgements": {"dataset": "dataset", "rubric": "rubric", "judge": "judge"},
+    "records": {"dataset": "dataset"},
+    "labels": {"dataset": "dataset"},
+    "measurements": {"dataset": "dataset"},
+    "rubrics": {"rubric": "name"},
+    "calls": {},
+    "commands": {},
+}
 _ORDER = {
     "judgements": "t.dataset, t.rubric, t.judge, t.ask, r.position, t.sample",
     "labels": "t.dataset, r.position, t.n",
@@ -141,6 +155,13 @@ def open_run(path: str | Path) -> Run:
     return run
 
 
+def is_run(source: Any) -> bool:
+    """Whether `source` is a run: a `Run`, or a folder that holds the database file. Every other folder, file or value is none."""
+    return isinstance(source, Run) or (
+        isinstance(source, str | os.PathLike) and os.path.isfile(os.path.join(os.fspath(source), DATABASE))
+    )
+
+
 class Run:
     """A run's tables as pandas frames; each access reads what is committed at that moment.
 
@@ -152,9 +173,79 @@ class Run:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.outcome: Any = None  # what the command that made this object did; None for a run that was only opened
+        self.selection: dict[str, tuple[str, ...]] = {}  # see `select`; empty: all of the run
 
     def __repr__(self) -> str:
-        return f"Run({str(self.path)!r})"
+        chosen = "".join(f", {name}={list(names)!r}" for name, names in self.selection.items())
+        return f"Run({str(self.path)!r}{chosen})"
+
+    def select(
+        self,
+        *,
+        dataset: str | Sequence[str] | None = None,
+        rubric: str | Sequence[str] | None = None,
+        judge: str | Sequence[str] | None = None,
+    ) -> Run:
+        """A view of the run that holds only these data sets, rubrics and judges (names as they stand in the run).
+
+        Every frame keeps what belongs to the selection: judgements all three; records, labels and measurements their data
+        sets; rubrics their names; calls those that the selected judgements rest on. The log of commands stays whole. A view
+        can be narrowed again; the run on the disk is not touched.
+
+        Raises InputError for a name that the run (or the view) has nothing of, and for an empty list of names.
+        """
+        view = Run(self.path)
+        view.outcome = self.outcome
+        view.selection = dict(self.selection)
+        for field, wanted in (("dataset", dataset), ("rubric", rubric), ("judge", judge)):
+            if wanted is None:
+                continue
+            names = tuple(dict.fromkeys([wanted] if isinstance(wanted, str) else wanted))
+            there = self._names(field)
+            if not names:
+                raise InputError(
+                    "no name is given", field=field, mend=f"name one of: {', '.join(there) or 'none here'}"
+                )
+            for name in names:
+                if name not in there:
+                    near = difflib.get_close_matches(name, there, 1)
+                    raise InputError(
+                        f"the run has no {_KINDS[field]} {name!r}",
+                        file=str(self.path),
+                        field=field,
+                        mend=f"did you mean {near[0]!r}?"
+                        if near
+                        else f"choose from: {', '.join(there) or 'none here'}",
+                    )
+            view.selection[field] = names
+        return view
+
+    def _names(self, field: str) -> list[str]:
+        """What there is to select: names in the judgements, for data sets also those of the records, for rubrics of the rubrics."""
+        where, values = self._where("judgements")
+        parts = [(f"SELECT DISTINCT {field} FROM judgements t{where}", values)]
+        if field == "dataset":
+            parts += [
+                (f"SELECT dataset FROM {other} t{where}", values)
+                for other in ("records", "measurements")
+                for where, values in [self._where(other)]
+            ]
+        if field == "rubric":
+            where, values = self._where("rubrics")
+            parts.append((f"SELECT name FROM rubrics t{where}", values))
+        rows = self._rows(
+            " UNION ".join(sql for sql, _ in parts) + " ORDER BY 1", tuple(v for _, vs in parts for v in vs)
+        )
+        return [str(_text(row[0])) for row in rows]
+
+    def _where(self, table: str) -> tuple[str, tuple[str, ...]]:
+        """The selection as SQL for one table (named t), with the values to bind."""
+        if table == "calls" and self.selection:
+            inner, values = self._where("judgements")
+            return f" WHERE t.key IN (SELECT e.value FROM judgements t, json_each(t.calls) e{inner})", values
+        columns = {column: names for field, names in self.selection.items() if (column := _SELECTED[table].get(field))}
+        clause = " AND ".join(f"t.{column} IN ({', '.join('?' for _ in names)})" for column, names in columns.items())
+        return (f" WHERE {clause}" if clause else ""), tuple(name for names in columns.values() for name in names)
 
     @property
     def judgements(self) -> pd.DataFrame:
@@ -165,8 +256,10 @@ class Run:
     def records(self) -> pd.DataFrame:
         """Records without their labels; `cluster` is what counts as the same unit in statistics."""
         rows = []
+        where, values = self._where("records")
         for dataset, record_id, cluster, position, digest, text in self._rows(
-            "SELECT dataset, record_id, cluster, position, hash, record FROM records ORDER BY dataset, position"
+            f"SELECT dataset, record_id, cluster, position, hash, record FROM records t{where} ORDER BY dataset, position",
+            values,
         ):
             value = json.loads(text)
             head = [dataset, record_id, _text(cluster), position, digest]
@@ -238,7 +331,8 @@ class Run:
         joined = "record_id" in names
         columns = ", ".join("r.cluster" if name == "cluster" else f"t.{name}" for name in names)
         join = " LEFT JOIN records r ON r.dataset = t.dataset AND r.record_id = t.record_id" if joined else ""
-        rows = self._rows(f"SELECT {columns} FROM {source}{join} ORDER BY {_ORDER[table]}")
+        where, values = self._where(table)
+        rows = self._rows(f"SELECT {columns} FROM {source}{join}{where} ORDER BY {_ORDER[table]}", values)
         read = [
             (lambda v: None if v is None else json.loads(v))
             if name in as_json

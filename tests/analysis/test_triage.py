@@ -334,7 +334,7 @@ def test_usage(case_11: Path, tmp_path: Path) -> None:
         triage(case_11, recall="90")
     with pytest.raises(DataError, match="no column 'nope'"):
         triage(case_11, label="nope")
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="there is no such run or table"):
         triage(tmp_path / "absent.csv")
     with pytest.raises(DataError, match="no rows"):
         triage(write(tmp_path / "e.csv", "incomplete,score"))
