@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from judgekit.analysis.cells import Cell
 from judgekit.analysis.guards import same_model
+from judgekit.analysis.labelled import Labelled
 from judgekit.analysis.options import function, opt
 from judgekit.analysis.result import Column, Result, Table, number, plain, signature
-from judgekit.analysis.labelled import Labelled
 from judgekit.errors import InputError, StatisticsError
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from judgekit.analysis import guards
 from judgekit.analysis.cells import Cell, complete_by_rule, counted, default_complete_when, meets_rule
 from judgekit.analysis.panel import panels
 from judgekit.analysis.said import Answer, Judged, Said
-from judgekit.data.labels import HOWS, PREFIX, is_join, joined_set
-from judgekit.data.labels import _persons as persons
+from judgekit.data.labels import HOWS, PREFIX, is_join, joined_set, persons
 from judgekit.data.labels import raters as raters_of
 from judgekit.errors import DataError, InputError, JudgekitError, StatisticsError, UsageError
 from judgekit.exact import exact_mean

@@ -63,7 +63,7 @@ def raters(record: Record, construct: str = "completeness") -> list[Label]:
     return [label for label in record.labels if label.construct == construct and not is_join(label)]
 
 
-def _persons(labels: Sequence[Label]) -> list[Label]:
+def persons(labels: Sequence[Label]) -> list[Label]:
     """One label a person: where somebody rated twice (``NAME [rating 2]``), the latest counts in a join."""
     latest: dict[str, Label] = {}
     for index, label in enumerate(labels):
@@ -105,7 +105,7 @@ def joined(
     joining gives that rater's verdict and score.
     """
     mine = [label for label in record.labels if label.construct == construct]
-    people = _persons([label for label in mine if not is_join(label)])
+    people = persons([label for label in mine if not is_join(label)])
     joins = [label for label in mine if is_join(label)]
     if how == "card":
         if len(joins) == 1:
@@ -139,7 +139,7 @@ def join(
     `complete_when` speaks of a scale from `low` (worst) to `high` (best). The order of the raters does not matter, and a mean is exact: the mean of
     .7, .8 and .9 meets ">= 0.8".
     """
-    people = _persons(people)
+    people = persons(people)
     n = len(people)
     base = Label(construct=people[0].construct, rater=PREFIX + how, value={"raters": n})
     scores = sorted(exact(label.score) for label in people if label.score is not None)
@@ -194,7 +194,7 @@ def joined_set(
     records = list(records)
     made = any(label.rater == PREFIX + "worst" for record in records for label in record.labels)
     if how == "worst" or (how == "card" and made):
-        counts = Counter(len(_persons(raters(record, construct))) for record in records)
+        counts = Counter(len(persons(raters(record, construct))) for record in records)
         counts.pop(0, None)
         if len(counts) > 1:
             shown = ", ".join(f"{number} records have {size}" for size, number in sorted(counts.items()))
@@ -250,7 +250,7 @@ def criteria_majority(
     other way round. A criterion without a majority (three raters, three words) counts as not met when no more than half said
     it is met, and has the word None.
     """
-    people = _persons(labels)
+    people = persons(labels)
     said: dict[str, bool | str | None] = {}
     hits: dict[str, bool] = {}
     for item in criteria:

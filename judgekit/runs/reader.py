@@ -137,13 +137,6 @@ _ORDER = {
 }
 
 
-def is_run(source: Any) -> bool:
-    """Whether `source` is a run: an object with a run's tables, or a folder that holds a run's database."""
-    if hasattr(source, "latest") and hasattr(source, "judgements"):
-        return True
-    return isinstance(source, str | Path) and (Path(source) / DATABASE).is_file()
-
-
 def open_run(path: str | Path) -> Run:
     """Open a run for reading.
 

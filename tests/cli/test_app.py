@@ -276,4 +276,6 @@ def test_a_closed_stderr_changes_neither_the_code_nor_the_object(more: list[str]
     words = [sys.executable, "-m", "judgekit", "triage", "none.csv", *more]
     done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *words], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert done.returncode == 1
-    assert (json.loads(done.stdout)["error"]["message"] if more else done.stdout) == ("there is no such run or table" if more else "")
+    assert (json.loads(done.stdout)["error"]["message"] if more else done.stdout) == (
+        "there is no such run or table" if more else ""
+    )
