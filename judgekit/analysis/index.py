@@ -23,9 +23,9 @@ def analyses() -> dict[str, tuple[str, str]]:
         for path in sorted((package / home).glob("**/*.py")):
             module = ".".join(["judgekit", *path.relative_to(package).with_suffix("").parts]).removesuffix(".__init__")
             for block in re.split(r"^(?=class )", path.read_text("utf-8"), flags=re.M)[1:]:
-                head, name = _CLASS.match(block), _NAME.search(block)
-                if head and name:
-                    found[name[1]] = (f"{module}:{head[1]}", head[2].strip())
+                head, named = _CLASS.match(block), _NAME.search(block)
+                if head and named:
+                    found[named[1]] = (f"{module}:{head[1]}", head[2].strip())
     for name, entry in plugins("judgekit.analyses").items():
         found.setdefault(name, entry)
     return found

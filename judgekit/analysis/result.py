@@ -135,7 +135,7 @@ class Table:
 
     def text(self, width: int = 200) -> str:
         """Aligned columns, numbers to the right, reasons and notes below; too wide a table is cut into blocks of whole columns."""
-        lines = [self.title]
+        lines = _wrapped([self.title], width, "")
         if not self.rows:
             return "\n".join([*lines, "  (no rows)", *_wrapped(self.notes, width)])
         cells = self.cells()
@@ -221,7 +221,10 @@ class Result:
     def text(self, width: int = 110) -> str:
         """The tables, the sections, the notes and the signature, at most `width` columns wide."""
         parts = [table.text(width) for table in self.tables if table.rows or table.notes]
-        parts += ["\n".join([title, *_wrapped(lines, width, "    ")]) for title, lines in self.sections]
+        parts += [
+            "\n".join([*_wrapped([title], width, ""), *_wrapped(lines, width, "    ")])
+            for title, lines in self.sections
+        ]
         if self.notes:
             parts.append("\n".join(_wrapped([f"note: {note}" for note in self.notes], width, "")))
         return "\n\n".join([*parts, _signed(self.signature, width)])
