@@ -90,8 +90,8 @@ def read_source(
             except DataError as error:
                 problems.add(_placed(error, file, lines[record.id]))
         if out:
-            for error in mapper.absent(whole or mapper.shape().merge):
-                problems.add(error)
+            for fault in mapper.absent(whole or mapper.shape().merge):
+                problems.add(fault)
             out, joins = join_raters(mapper.shape(), out)
             notes += joins
     notes = [*(mapper.notes() if mapper else []), *notes, *lookalikes(out), *(one_class(out) if whole else [])]

@@ -364,6 +364,11 @@ class Mapper:
                 line=line,
                 field=f"labels.{name}",
                 mend=(f"did you mean {guess!r}? " if guess else "")
+                + (
+                    "Is it the card of this file (judgekit data list)? "
+                    if not guess and not self.found["labels"]
+                    else ""
+                )
                 + f"Correct {', '.join(sorted(trace.expressions))}, or take {name.partition('.')[0]} out of the card",
             )
 

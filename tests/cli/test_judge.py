@@ -281,7 +281,7 @@ def test_the_threshold_in_the_file_is_what_the_run_says(
 
 def kqa_like(folder: Path, *, labels: bool) -> Path:
     """A file with the columns of K-QA; without `labels` no physician said anything."""
-    words = {"labels": ["Entailment", "Entailment", "Neutral"]} if labels else {}
+    words = {"labels": ["Entailment", "Entailment", "Neutral"] if labels else None}
     rows = [
         {
             "id": f"k{i}", "qid": f"q{i}", "question": f"question of item{i}", "response": "an answer",
