@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["escape", "markdown"]
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>|#~])")
-PARTS = ("summary",)
+PARTS = ("headline", "summary", "severity")
 
 
 def escape(text: str) -> str:
@@ -29,9 +29,9 @@ def markdown(context: Context, found: list[Section], title: str) -> str:
     lines = [f"# {escape(title)}", ""]
     for section in found:
         panel = section.panel
-        if isinstance(panel, LeftOut) or section.name not in ("summary", "severity"):
+        if isinstance(panel, LeftOut) or section.name not in PARTS:
             continue
-        if section.name == "summary" and panel.lead:
+        if section.name == "headline" and panel.lead:
             lines += [escape(panel.lead), ""]
         for block in panel.blocks:
             if isinstance(block, Says):

@@ -184,12 +184,13 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Section:
-    """A panel in its place: `panel` is what it shows, or why it is left out."""
+    """A panel in its place: `panel` is what it shows, or why it is left out; it is folded under its `question`, if it has one."""
 
     name: str
     title: str
     order: float
     panel: Panel | LeftOut
+    question: str = ""
 
 
 def _figures(text: str) -> bool:

@@ -24,6 +24,7 @@ from judgekit.runs.reader import Run, open_run
 __all__ = ["Report", "make_context", "make_report", "render_page", "sections", "write_report"]
 
 HERE = Path(__file__).parent
+OTHER = "What else is there?"  # panels that name no question
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ def sections(context: Context) -> list[Section]:
             panel = module.build(context)
         except JudgekitError as error:  # one refused statistic must not take the rest of the page with it
             panel = LeftOut(str(error))
-        found.append(Section(name.replace("_", "-"), module.TITLE, module.ORDER, panel))
+        question = getattr(module, "QUESTION", OTHER)
+        found.append(Section(name.replace("_", "-"), module.TITLE, module.ORDER, panel, question))
     return sorted(found, key=lambda section: (section.order, section.name))
 
 
@@ -153,7 +155,7 @@ def render_page(context: Context, found: list[Section]) -> str:
         run=context.run.path.name,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
-        shown=[section for section in found if isinstance(section.panel, Panel)],
+        parts=_parts([section for section in found if isinstance(section.panel, Panel)]),
         left_out=[section for section in found if isinstance(section.panel, LeftOut)],
         style=Markup(style),
         script=Markup(script),
@@ -163,6 +165,14 @@ def render_page(context: Context, found: list[Section]) -> str:
         records_hash=_hash(records),
         facts=_facts(context, datasets),
     )
+
+
+def _parts(shown: list[Section]) -> list[tuple[str, list[Section]]]:
+    """Panels under their questions, in the order in which a question comes first."""
+    parts: dict[str, list[Section]] = {}
+    for section in shown:
+        parts.setdefault(section.question, []).append(section)
+    return list(parts.items())
 
 
 def island(value: Any) -> Markup:

@@ -59,7 +59,8 @@ def page(run: Path) -> Path:
 
 @pytest.fixture
 def opened(browser: Any, page: Path) -> Any:
-    browser.get(page.as_uri())
+    browser.get("about:blank")  # else the address would change its end only, and keep the page as the last test left it
+    browser.get(page.as_uri() + "#records")  # an address opens its panel
     wait(browser, "document.documentElement.dataset.ready === 'yes'")
     return browser
 
@@ -250,11 +251,50 @@ def test_dark_light_and_the_toggle(opened: Any) -> None:
     opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-@pytest.mark.parametrize("width", [390, 820, 1366])
-def test_the_page_is_never_wider_than_the_window(opened: Any, width: int) -> None:
+# 718 pixels are what an A4 page has between margins of 10 mm.
+@pytest.mark.parametrize(("width", "media"), [(390, ""), (820, ""), (1366, ""), (718, "print")])
+def test_nothing_is_wider_than_its_place_also_in_print(opened: Any, width: int, media: str) -> None:
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": []})
+    opened.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
     assert opened.execute_script("return document.documentElement.scrollWidth") <= width
+    wide = "return [...document.querySelectorAll('main *')].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth && !['inline', 'none'].includes(getComputedStyle(e).display) && !e.closest('select, .sr, svg')).map(e => e.outerHTML.slice(0, 200))"
+    assert opened.execute_script(wide) == []
+    drawings = "return [...document.querySelectorAll('svg.chart')].filter(e => e.getBoundingClientRect().right > innerWidth).length"
+    assert opened.execute_script(drawings) == 0
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_first_screen_has_one_headline_one_figure_and_one_table(opened: Any) -> None:
+    opened.execute_script("for (const each of document.querySelectorAll('details')) each.open = false; scrollTo(0, 0)")
+    seen = "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility()).length"
+    assert [opened.execute_script(seen, kind) for kind in (".says", "svg.chart", "table")] == [1, 1, 1]
+    for kind in (".says", "svg.chart", ".card.wide table"):  # all three begin on a screen of 900 pixels
+        assert opened.execute_script(f"return document.querySelector('{kind}').getBoundingClientRect().top") < 700
+    assert opened.execute_script("return document.querySelector('.card.wide thead tr').cells.length") <= 7
+
+
+def test_print_opens_what_is_folded_and_folds_it_again(opened: Any) -> None:
+    folded = "return [...document.querySelectorAll('details:not(.data):not([open])')].length"
+    before = opened.execute_script(folded)
+    assert before > 10
+    opened.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert opened.execute_script(folded) == 0
+    opened.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert opened.execute_script(folded) == before
+
+
+@pytest.mark.parametrize("width", [390, 1366])
+def test_no_word_of_a_drawing_is_cut(opened: Any, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    opened.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
+    cut = """return [...document.querySelectorAll('svg.chart text')].filter(t => {
+        const a = t.getBoundingClientRect(), b = t.closest('svg').getBoundingClientRect();
+        return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1 || a.bottom > b.bottom + 1; }).map(t => t.textContent)"""
+    assert opened.execute_script(cut) == []
     opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 

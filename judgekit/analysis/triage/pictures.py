@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from judgekit.draw.spec import Axis, Figure, Guide, Plot, Series
+from judgekit.draw.spec import Axis, Figure, Guide, Plot, Point, Series
 from judgekit.errors import StatisticsError
 
 if TYPE_CHECKING:
     from judgekit.analysis.triage.row import Row
 
-__all__ = ["roc_plot", "triage_figure", "workload_plot"]
+__all__ = ["roc_plot", "saved_plot", "triage_figure", "workload_plot"]
 
 CAUGHT = "incomplete answers caught, %"
 
@@ -54,6 +55,24 @@ def workload_plot(rows: Sequence[Row], names: Sequence[str], recall: float, star
         guides.append(Guide(((0, 0), (1, shares.pop())), "perfect judge", (0.36, 0.03)))
     across, up = Axis(CAUGHT, percent=True), Axis("of all answers read, %", percent=True)
     return Plot(across, up, series, guides, "workload")
+
+
+def saved_plot(rows: Sequence[Row], names: Sequence[str], recall: float) -> Plot:
+    """What is left unread against recall: the curves of `workload_plot` upside down, with random order as their chance line."""
+    under = workload_plot(rows, names, recall)
+
+    def turned(points: Sequence[Point]) -> list[Point]:
+        return [(x, 1 - y) for x, y in points]
+
+    series = [
+        replace(one, points=turned(one.points), mark=None if one.mark is None else (one.mark[0], 1 - one.mark[1]))
+        for one in under.series
+    ]
+    guides = [
+        replace(one, points=turned(one.points), at=None if one.at is None else (one.at[0], 1 - one.at[1] - 0.05 * (one.text == "perfect judge")))
+        for one in under.guides
+    ]  # fmt: skip
+    return Plot(under.x, Axis("of all answers left unread, %", percent=True), series, guides)
 
 
 def triage_figure(rows: Sequence[Row], recall: float, signature: str) -> Figure:

@@ -85,19 +85,19 @@
     move();
   }
 
-  // contents: the section in view
-  if ("IntersectionObserver" in window) {
-    const links = new Map([...document.querySelectorAll(".contents a")].map((a) => [a.getAttribute("href").slice(1), a]));
-    const seen = new IntersectionObserver((entries) => {
-      for (const entry of entries) {
-        if (!entry.isIntersecting) continue;
-        for (const link of links.values()) link.removeAttribute("aria-current");
-        const link = links.get(entry.target.id);
-        if (link) link.setAttribute("aria-current", "true");
-      }
-    }, { rootMargin: "-10% 0px -75% 0px" });
-    for (const section of document.querySelectorAll("section")) seen.observe(section);
+  // folded panels: an address opens its own, print opens all but the figures' data
+  function reveal() {
+    let at = location.hash.length > 1 ? $(decodeURIComponent(location.hash.slice(1))) : null;
+    const target = at;
+    for (; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+    if (target) target.scrollIntoView();
   }
-  if (matchMedia("(max-width:900px)").matches) document.querySelector(".contents details").open = false;
-  addEventListener("beforeprint", () => { for (const each of document.querySelectorAll("figure details")) each.dataset.was = each.open; });
+  addEventListener("hashchange", reveal);
+  reveal();
+  addEventListener("beforeprint", () => {
+    for (const each of document.querySelectorAll("details:not([open]):not(.data)")) { each.open = true; each.dataset.printed = "yes"; }
+  });
+  addEventListener("afterprint", () => {
+    for (const each of document.querySelectorAll("details[data-printed]")) { each.open = false; delete each.dataset.printed; }
+  });
 })();

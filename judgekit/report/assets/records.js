@@ -86,6 +86,7 @@
     tr.append(name, words, el("td", one[3]), el("td", one[4] || "–"));
     if (mine) tr.append(el("td", OUTCOMES[mine.codes[i]], mine.codes[i] === "m" ? "missed" : ""));
     for (let s = 0; s < data.columns; s += 1) tr.append(el("td", one[5][s] === null ? "–" : String(one[5][s]), "n"));
+    [...head.rows[0].cells].forEach((th, k) => { if (k) tr.cells[k].dataset.th = th.textContent.replaceAll("\u200b", ""); });
     const more = el("tr", null, "more"), cell = el("td");
     more.hidden = true; cell.colSpan = tr.children.length; more.append(cell); more.id = `more-${i}`;
     open.setAttribute("aria-controls", more.id);
@@ -169,6 +170,7 @@
     for (let s = 0; s < data.columns; s += 1) tr.append(el("th", data.series[s].replaceAll("/", "/\u200b"), "n"));
     for (const th of tr.children) th.scope = "col";
     head.replaceChildren(tr);
+    head.parentElement.className = tr.cells.length > 7 ? "many" : "some";
   }
   const safe = (v) => {
     let text = v === null || v === undefined ? "" : String(v);

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Agreement, beside the human ceiling"
+QUESTION = "Does it agree, and for the right reasons?"
 ORDER = 70
 REPLICATES = 300
 STATISTICS = {"percent": "same verdict", "kappa": "Cohen's kappa", "balanced_f1": "balanced F1"}
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "From score to chance"
-ORDER = 85
+QUESTION = "How much, and how sure?"
+ORDER = 40
 SMALLEST = 40
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

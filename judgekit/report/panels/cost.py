@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Cost"
+QUESTION = "What did it cost?"
 ORDER = 110
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

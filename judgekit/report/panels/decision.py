@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Worth it, and elsewhere"
-ORDER = 65
+QUESTION = "How much, and how sure?"
+ORDER = 35
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

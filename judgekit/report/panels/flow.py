@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Flow of records"
-ORDER = 20
+QUESTION = "How was it made?"
+ORDER = 120
 MOST = 4  # drawings; the table has every row
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

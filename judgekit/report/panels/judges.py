@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Judges with each other"
+QUESTION = "Does it agree, and for the right reasons?"
 ORDER = 80
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Scores by the clinician's label"
+QUESTION = "Which answers are missed, and how bad?"
 ORDER = 50
 MOST_LEVELS = 12
 
-__all__ = ["ORDER", "TITLE", "build", "groups", "levels"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build", "groups", "levels"]
 
 
 def build(context: Context) -> Panel | LeftOut:

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Local metrics"
-ORDER = 120
+QUESTION = "How was it made?"
+ORDER = 130
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

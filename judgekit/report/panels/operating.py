@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "How much must a clinician still read?"
+QUESTION = "How much, and how sure?"
 ORDER = 30
 LOWEST, STEP = 500, 5  # per mille: where the slider begins, and its step
 
-__all__ = ["ORDER", "TITLE", "build", "slider_row"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build", "slider_row"]
 
 
 def build(context: Context) -> Panel | LeftOut:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Reasons and failure modes"
+QUESTION = "Does it agree, and for the right reasons?"
 ORDER = 90
 KINDS = {
     "TP": "both say incomplete",
@@ -21,7 +22,7 @@ KINDS = {
     "FN": "only the clinician says incomplete",
 }
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

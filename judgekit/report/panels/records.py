@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "The records"
+QUESTION = "The records themselves"
 ORDER = 900
 COLUMNS = 6  # scores in columns of their own; with more series they stand in the opened record
 SNIPPET = 140
 
-__all__ = ["ORDER", "TITLE", "build", "outcomes"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build", "outcomes"]
 
 
 def build(context: Context) -> Panel | LeftOut:

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "For the reviewer"
+QUESTION = "How was it made?"
 ORDER = 200
 UNSAID = "not stated"
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

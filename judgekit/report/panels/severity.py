@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Severity of what is missing"
+QUESTION = "Which answers are missed, and how bad?"
 ORDER = 60
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

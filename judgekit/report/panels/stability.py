@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Stability under rewording"
-ORDER = 130
+QUESTION = "How much, and how sure?"
+ORDER = 45
 NONE = "the run holds no rewording study (judgekit stability)"
 
-__all__ = ["ORDER", "TITLE", "build"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from judgekit.report.context import Context
 
 TITLE = "Results by stratum"
-ORDER = 100
+QUESTION = "Where does it fail?"
+ORDER = 65
 FIELDS, LEVELS, SMALLEST, METRICS = 4, 12, 3, 3
 
-__all__ = ["ORDER", "TITLE", "build", "fields"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build", "fields"]
 
 
 def fields(context: Context) -> list[str]:

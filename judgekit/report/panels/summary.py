@@ -1,4 +1,4 @@
-"""First of all: can this judge triage? One sentence a rubric and judge, with the interval, where one may be said."""
+"""Each rubric and judge at the target: one sentence with the interval, where one may be said, and all numbers beside it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
-TITLE = "Can this judge triage?"
+TITLE = "Each rubric and judge at the target"
+QUESTION = "How much, and how sure?"
 ORDER = 10
 
-__all__ = ["ORDER", "TITLE", "build", "sentence"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build", "sentence"]
 
 
 def sentence(row: Row) -> tuple[str, str, str]:
@@ -59,6 +60,8 @@ def sentence(row: Row) -> tuple[str, str, str]:
         return "warn", "No verdict", f"{few} {span}"
     if low is None or high is None:
         return "plain", "Interval undefined", f"{said} {span}"
+    if low > 0.5 and row.point.workload is not None and row.point.workload >= (row.baselines.random or 0):
+        return "warn", "Saves nothing at this target", f"{said} {span}"
     if low > 0.5:
         return "good", "Ranks better than chance", f"{said} {span}"
     if high < 0.5:
@@ -75,8 +78,7 @@ def _end(value: float) -> str:
 
 def build(context: Context) -> Panel | LeftOut:
     if context.triage is None or not context.rows:
-        why = context.problem or "no rubric of this run gives a score that can be set against labels"
-        return Panel("", (Says(f"No operating point: {why.rstrip('.')}.", "warn", "No verdict"),))
+        return LeftOut(context.no_curve())
     rows = context.rows
     blocks: list[Says | Grid | Notes | Figure] = []
     for row in rows:
