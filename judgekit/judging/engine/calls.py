@@ -9,7 +9,7 @@ from typing import Any
 
 from judgekit.errors import JudgekitError, ProviderError
 from judgekit.judging.engine.schedule import Budget, Lane, Stop
-from judgekit.judging.engine.units import max_tokens
+from judgekit.judging.provider.prices import max_tokens
 from judgekit.judging.provider.types import JudgeSpec, Reply, Request, may_ask_again
 from judgekit.progress import Progress
 from judgekit.runs.model import SERVED, CallRow
@@ -127,9 +127,22 @@ class Caller:
             return reply
 
         try:
-            reply = await judge.lane.call(send, tokens=tokens, estimate=estimate)
+            reply = await judge.lane.call(
+                send, tokens=tokens, estimate=estimate, left=lambda: client.unfinished(request)
+            )
+        except asyncio.CancelledError:
+            if (left := client.unfinished(request)) is not None:  # it may be billed although nobody waits for it any more
+                left.reason = "dropped while it was in flight"
+                self._keep(request, left)
+            raise
         finally:
+            client.forget(request)
             self.budget.settle(reserved, None)
+        row = self._keep(request, reply)
+        self.tell(client.notes, self.progress.note)
+        return row
+
+    def _keep(self, request: Request, reply: Reply) -> CallRow:
         row = CallRow(
             key=request.key,
             model=request.model,
@@ -151,8 +164,7 @@ class Caller:
         self.store.put_call(row)
         if row.status not in SERVED:
             self._useless.add(row.key)
-        self.progress.called(row.cost, row.latency_s is not None)
-        self.tell(client.notes, self.progress.note)
+        self.progress.called(row.bill)
         return row
 
     def tell(self, notes: list[str], say: Callable[[str], None]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import threading
 from collections.abc import Mapping
@@ -24,7 +25,7 @@ from judgekit.judging.provider.exchange import MODES, Exchange, Profile
 from judgekit.judging.provider.faults import sort_out
 from judgekit.judging.provider.local import LocalServer, local_model
 from judgekit.judging.provider.prices import Price, given_price, listed_price
-from judgekit.judging.provider.transport import Answer, Usage, read_parts_of_content
+from judgekit.judging.provider.transport import Answer, Usage, counts_of, read_parts_of_content
 from judgekit.judging.provider.types import JudgeSpec, Reply, Request
 
 __all__ = ["Client", "open_client"]
@@ -141,7 +142,7 @@ class Client:
                 self.notes.append(
                     f"the price of {self.judge.model} at {self.endpoint} is unknown: --price-in, --price-out"
                 )
-        self._exchange = Exchange(transport, profile, _reask, self._reasks, price)
+        self._exchange = Exchange(transport, profile, _reask, self._reasks, price, self.count_tokens)
         _open_clients += 1
 
     async def __aexit__(
@@ -191,6 +192,16 @@ class Client:
             raise RuntimeError("the client is not open: async with open_client(...) as client")
         return await self._exchange.run(request, model)
 
+    def unfinished(self, request: Request) -> Reply | None:
+        """What a call that was broken off has asked and may be billed; None where nothing reached the provider."""
+        state = None if self._exchange is None else self._exchange.unfinished.get(request.key)
+        return None if state is None else state.reply("error", "it did not end")
+
+    def forget(self, request: Request) -> None:
+        """The call is over, however it ended: nothing of it is taken up again."""
+        if self._exchange is not None:
+            self._exchange.unfinished.pop(request.key, None)
+
     def price(self, tokens_in: int, tokens_out: int) -> float | None:
         """US dollars for so many tokens at the given or the listed price; None where it is unknown; 0.0 for `local/`."""
         price = self._price()
@@ -213,7 +224,7 @@ class Client:
                 return int(_litellm().token_counter(model=self.judge.model, messages=messages))
             except Exception:  # its counters raise whatever their tokenizers raise
                 pass
-        return sum(-(-len(message["content"]) // 3) + 8 for message in messages)
+        return sum(-(-len(str(message.get("content") or "")) // 3) + 8 for message in messages)
 
 
 _open_clients = 0
@@ -354,16 +365,12 @@ class _LitellmTransport:
 
 
 def _answer(reply: Any) -> Answer:
-    usage = getattr(reply, "usage", None)
-    tokens_in = getattr(usage, "prompt_tokens", None) or None  # litellm writes 0 where the provider was silent
-    tokens_out = getattr(usage, "completion_tokens", None)
-    hidden = getattr(reply, "_hidden_params", None) or {}
-    spent = Usage(tokens_in, tokens_out if tokens_in is not None else None, hidden.get("response_cost"))
     model = getattr(reply, "model", None)
     if not reply.choices:
-        return Answer(None, usage=spent, model=model, choices=0)
+        return Answer(None, usage=_usage(reply, silent=False), model=model, choices=0)
     choice = reply.choices[0]
     message = choice.message
+    silent = not (message.content or message.tool_calls or getattr(message, "reasoning_content", None))
     tools = [
         {"id": call.id or "", "name": call.function.name or "", "arguments": _arguments(call.function.arguments)}
         for call in message.tool_calls or []
@@ -373,12 +380,22 @@ def _answer(reply: Any) -> Answer:
         tools=tools,
         refusal=getattr(message, "refusal", None),
         finish_reason=choice.finish_reason,
-        usage=spent,
+        usage=_usage(reply, silent=silent),
         model=model,
         reasoning=getattr(message, "reasoning_content", None) or None,
         choices=len(reply.choices),
         logprobs=_logprobs(getattr(choice, "logprobs", None)),
     )
+
+
+def _usage(reply: Any, *, silent: bool) -> Usage:
+    """What the reply says that it used. litellm writes 0 where the provider did not say; only a silent reply can have used 0."""
+    usage = getattr(reply, "usage", None)
+    given = usage.model_dump() if hasattr(usage, "model_dump") else {}
+    tokens_in, tokens_out = counts_of(given)
+    cost = (getattr(reply, "_hidden_params", None) or {}).get("response_cost")
+    sound = isinstance(cost, int | float) and 0 <= cost < math.inf
+    return Usage(tokens_in or None, tokens_out if tokens_out or (silent and tokens_in) else None, cost if sound else None)
 
 
 def _logprobs(given: Any) -> list[dict[str, Any]] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from judgekit.errors import JudgekitError, ProviderError
@@ -94,7 +94,23 @@ def sort_out(
         return Transient(f"{where} did not answer in time: {message}", retry_after_of(_headers(error)))
     if status in {400, 409, 413, 422, 501} or (status == 500 and names_structure(message)):
         return Rejected(message, _param(error))
-    return Transient(f"{where}: {message}", retry_after_of(_headers(error)))
+    return Transient(f"{where}: {message}", retry_after_of(_headers(error)), sent=not _never_arrived(error))
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception and what it came of, nearest first."""
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        yield at
+        at = at.__cause__ or at.__context__
+
+
+def _never_arrived(error: Exception) -> bool:
+    """No connection came about, so nothing can have been billed."""
+    names = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError", "ConnectionRefusedError"}
+    return any(type(cause).__name__ in names for cause in causes(error))
 
 
 def _wait(error: Exception, message: str) -> float | None:

@@ -20,8 +20,11 @@ __all__ = [
     "TooLong",
     "Transport",
     "Usage",
+    "count_of",
+    "counts_of",
     "joined_parts",
     "names_structure",
+    "readable_usage",
     "refused_parameters",
     "retry_after_of",
 ]
@@ -86,6 +89,7 @@ _REFUSAL = re.compile(
     r"|unexpected|only\s+the\s+default|not\s+available|not\s+compatible|incompatible|cannot\s+both|not\s+implemented|does\s+not\s+accept",
     re.IGNORECASE,
 )
+MAX_TOKENS = 10_000_000  # of one reply, inclusive; no model has a context as large
 _TEXT_PARTS = {"text", "output_text", None}
 _STRUCTURE = re.compile(
     r"response_format|json_schema|json_object|structured\s+output|output_format|guided|grammar|invalid\s+schema|tool_choice|\btools?\b|function\s+call",
@@ -114,6 +118,8 @@ def read_parts_of_content(litellm: Any) -> None:
 
     def transform_parsed_response_dict(self: Any, reply: Any) -> Any:
         reply = before(self, reply)
+        if isinstance(reply, dict) and "usage" in reply:
+            reply["usage"] = readable_usage(reply["usage"])
         for choice in (reply.get("choices") if isinstance(reply, dict) else None) or []:
             message = choice.get("message") if isinstance(choice, dict) else None
             if isinstance(message, dict) and isinstance(message.get("content"), list):
@@ -121,6 +127,44 @@ def read_parts_of_content(litellm: Any) -> None:
         return reply
 
     config.transform_parsed_response_dict = transform_parsed_response_dict
+
+
+def count_of(value: Any) -> int | None:
+    """A number of tokens that can be one; None for what is absent, negative, fractional, no number or past all belief."""
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value[:20])
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_TOKENS:
+        return None
+    return int(value) if value == int(value) else None
+
+
+def counts_of(usage: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Tokens in and out. What some providers count beside the completion (reasoning) is in the total, and is billed as output."""
+    tokens_in, tokens_out, both = (count_of(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    details = usage.get("completion_tokens_details")
+    reasoning = count_of(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
+    if tokens_out is not None and reasoning is not None and reasoning > tokens_out:
+        tokens_out += reasoning
+    if both is not None and tokens_in is not None and both > tokens_in + (tokens_out or 0):
+        tokens_out = both - tokens_in
+    if tokens_in is None and both is not None and tokens_out is not None and both > tokens_out:
+        tokens_in = both - tokens_out
+    return tokens_in, tokens_out
+
+
+def readable_usage(usage: Any) -> dict[str, Any] | None:
+    """A reply's usage as litellm can take it, with 0 for what is unknown; None where nothing of it can be read."""
+    if not isinstance(usage, Mapping):
+        return None
+    tokens_in, tokens_out = counts_of(usage)
+    if tokens_in is None and tokens_out is None:
+        return None
+    counts = {"prompt_tokens": tokens_in or 0, "completion_tokens": tokens_out or 0}
+    kept: dict[str, Any] = {}
+    for name in ("prompt_tokens_details", "completion_tokens_details"):
+        if isinstance(usage.get(name), Mapping):
+            kept[name] = {key: n for key, value in usage[name].items() if (n := count_of(value)) is not None}
+    return {**kept, **counts, "total_tokens": sum(counts.values())}
 
 
 def names_structure(message: str) -> bool:
