@@ -18,10 +18,11 @@ from typing import Any, Literal
 
 from judgekit.errors import DataError
 from judgekit.records import Criterion, Label, Record, content_hash
-from judgekit.runs.lock import WriterLock, without_secrets
+from judgekit.runs.lock import WriterLock
 from judgekit.runs.model import SERVED, Bill, CallRow, Judgement, Measured, RubricRow
 from judgekit.runs.reader import Run, open_run
 from judgekit.runs.schema import guard, open_reader, open_writer
+from judgekit.safety import words_without_secrets
 
 __all__ = ["Run", "RunStore", "decode", "encode", "now", "open_run"]
 
@@ -413,7 +414,7 @@ class RunStore:
         with self.transaction() as con:
             cursor = con.execute(
                 "INSERT INTO commands (argv, version, started) VALUES (?, ?, ?)",
-                (encode([without_secrets(word) for word in argv]), version, now()),
+                (encode(words_without_secrets(argv)), version, now()),
             )
             return int(cursor.lastrowid or 0)
 

@@ -120,6 +120,7 @@ class _Planner:
                 max_chars=options.max_chars,
                 price_in=price_for(options.price_in, spec.model),
                 price_out=price_for(options.price_out, spec.model),
+                only_here=options.local_only,
             )
             for spec in [*self.writer_specs.values(), *specs]
         }

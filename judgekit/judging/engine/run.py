@@ -184,6 +184,7 @@ class _Work:
             max_chars=options.max_chars,
             price_in=price_for(options.price_in, spec.model),
             price_out=price_for(options.price_out, spec.model),
+            only_here=options.local_only,
         )
         most = client.concurrency
         concurrency = min(options.concurrency or DEFAULT_CONCURRENCY, most or sys.maxsize)
@@ -291,7 +292,7 @@ class _Work:
         )
         if isinstance(asks, Judgement):
             return asks
-        requests = [request_for(judge.client, unit.rubric, ask, unit.sample) for ask in asks]
+        requests = [request_for(judge.client, unit.rubric, ask, unit.sample, unit.record) for ask in asks]
         rows = await asyncio.gather(
             *(self.caller.get(judge, request, ask.model) for ask, request in zip(asks, requests, strict=True)),
             return_exceptions=True,

@@ -49,6 +49,7 @@ class Options:
     max_chars : see `judging.provider.client.open_client`.
     price_in, price_out : US dollars a million tokens: a figure for all models, or a map of figures by model ("": all others).
     grace_s : seconds that calls in flight may take to finish after the first Ctrl-C.
+    local_only : refuse every judge that is not asked on this machine, before anything is sent.
     """
 
     samples: int = 1
@@ -64,6 +65,7 @@ class Options:
     price_in: Prices = None
     price_out: Prices = None
     grace_s: float = 20.0
+    local_only: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("samples", 1), ("concurrency", 1), ("reasks", 0), ("tries", 1), ("max_chars", 1)):

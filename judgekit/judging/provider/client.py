@@ -10,23 +10,32 @@ import json
 import math
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import fields
 from functools import cache
 from types import SimpleNamespace, TracebackType
 from typing import Any
 
 from pydantic import BaseModel
 
-from judgekit.errors import UsageError
+from judgekit.errors import ProviderError, UsageError
 from judgekit.judging.provider.abilities import PLACEHOLDER, abilities_of, entry_of, provider_of
 from judgekit.judging.provider.dialect import Family, family_of, to_dialect
-from judgekit.judging.provider.endpoint import bypass_proxies_for_localhost, endpoint_of, is_loopback, resolve_base
+from judgekit.judging.provider.endpoint import (
+    bypass_proxies_for_localhost,
+    endpoint_of,
+    refuse_other_machines,
+    resolve_base,
+)
 from judgekit.judging.provider.exchange import MODES, Exchange, Profile
 from judgekit.judging.provider.faults import sort_out
 from judgekit.judging.provider.local import LocalServer, local_model
+from judgekit.judging.provider.parse import mended
 from judgekit.judging.provider.prices import Price, given_price, listed_price
 from judgekit.judging.provider.transport import Answer, Usage, counts_of, read_parts_of_content
 from judgekit.judging.provider.types import JudgeSpec, Reply, Request
+from judgekit.safety import is_loopback, known_secrets, local_only, looks_secret, strike, without_secrets
 
 __all__ = ["Client", "open_client"]
 
@@ -39,6 +48,7 @@ def open_client(
     max_chars: int | None = None,
     price_in: float | None = None,
     price_out: float | None = None,
+    only_here: bool = False,
 ) -> Client:
     """A client for one judge; `async with` it before `send`. `request`, `price` and `count_tokens` need no entering.
 
@@ -49,6 +59,7 @@ def open_client(
     reasks : how often an unusable reply is asked again within one `send`, 0 or more (0: never).
     max_chars : lowers the length that the schema grants every text field to so many characters, 1 or more.
     price_in, price_out : US dollars a million tokens; both or neither. They win over the built-in price list.
+    only_here : refuse a judge that is not asked on this machine; also without it where the environment says JUDGEKIT_LOCAL_ONLY.
 
     Raises UsageError for values out of range, ProviderError where no provider is known for the model.
     """
@@ -58,8 +69,11 @@ def open_client(
         raise UsageError(f"the number of re-asks is {reasks}", mend="give 0 or more")
     if max_chars is not None and max_chars < 1:
         raise UsageError(f"the length limit is {max_chars} characters", mend="give 1 or more")
+    if local_only(only_here) and local_model(judge.model) is None:
+        refuse_other_machines(judge.model, resolve_base(judge.model, judge.api_base))
     return Client(
-        judge, timeout_s=timeout_s, reasks=reasks, max_chars=max_chars, price=given_price(price_in, price_out)
+        judge, timeout_s=timeout_s, reasks=reasks, max_chars=max_chars, price=given_price(price_in, price_out),
+        only_here=only_here,
     )
 
 
@@ -74,7 +88,14 @@ class Client:
     """
 
     def __init__(
-        self, judge: JudgeSpec, *, timeout_s: float, reasks: int, max_chars: int | None, price: Price | None
+        self,
+        judge: JudgeSpec,
+        *,
+        timeout_s: float,
+        reasks: int,
+        max_chars: int | None,
+        price: Price | None,
+        only_here: bool = False,
     ) -> None:
         self.judge = judge
         self.notes: list[str] = []
@@ -84,10 +105,18 @@ class Client:
         self._reasks = reasks
         self._max_chars = max_chars
         self._given_price = price
+        self._only_here = only_here
+        self._checked: set[str] = set()
         self._base = None if self.local else resolve_base(judge.model, judge.api_base)
-        self.endpoint: str = judge.endpoint or (
-            self.local.endpoint() if self.local else endpoint_of(judge.model, self._base)
+        self._secrets = known_secrets([judge.api_base, self._base, judge.endpoint])
+        self.endpoint: str = (
+            without_secrets(judge.endpoint)
+            if judge.endpoint
+            else self.local.endpoint()
+            if self.local
+            else endpoint_of(judge.model, self._base)
         )
+        self._no_keys_in(judge.sampling)
         self._family: Family = family_of(judge.model, custom_base=self._base is not None)
         self._dialects: dict[str, dict[str, Any]] = {}
         self._server: LocalServer | None = None
@@ -133,7 +162,9 @@ class Client:
             ):
                 key = "none"  # servers of one's own ask for none, and the SDK refuses to start without
         bypass_proxies_for_localhost(base)
-        transport = _LitellmTransport(litellm, model, base, key, timeout_s, shown=self.judge.model)
+        transport = _LitellmTransport(
+            litellm, model, base, key, timeout_s, self.judge.model, self._clean, local_only(self._only_here)
+        )
         profile = Profile(modes, unsupported, self.notes, self.judge.model)
         profile.seed_by_sample = self._server is not None
         if price is None:
@@ -164,9 +195,15 @@ class Client:
         schema_neutral: dict[str, Any] | None,
         sampling_defaults: dict[str, Any],
         sample: int = 0,
+        judged: tuple[str, ...] = (),
+        open_choices: frozenset[str] = frozenset(),
     ) -> Request:
-        """The request as it will be sent: sampling merged, schema in the provider's dialect, endpoint set. No network."""
+        """The request as it will be sent: sampling merged, schema in the provider's dialect, endpoint set. No network.
+
+        `judged` and `open_choices` are Request's.
+        """
         sampling = {**sampling_defaults, **self.judge.sampling}
+        self._no_keys_in(sampling)
         return Request(
             messages=messages,
             schema=None if schema_neutral is None else self._dialect(schema_neutral),
@@ -174,7 +211,30 @@ class Client:
             sampling={name: value for name, value in sampling.items() if value is not None},
             endpoint=self.endpoint,
             sample=sample,
+            judged=judged,
+            open_choices=open_choices,
         )
+
+    def _no_keys_in(self, sampling: Mapping[str, Any]) -> None:
+        """Sampling parameters are part of a judge's name and of what a run keeps: no key may stand there."""
+        text = json.dumps(sampling, default=str)
+        if text in self._checked:
+            return
+        for name, value in sampling.items():
+            if name in _NO_SAMPLING or (looks_secret(name) and name != "prompt_cache_key"):
+                raise UsageError(
+                    f"{name} is no sampling parameter", field="sampling", mend="keys and addresses are read from the environment"
+                )
+            shown = json.dumps(value, default=str)
+            if strike(shown, self._secrets) != shown:
+                raise UsageError(
+                    f"the sampling parameter {name} holds a key", field="sampling", mend="leave it out: a run would keep it"
+                )
+        self._checked.add(text)
+
+    def _clean(self, value: Any) -> Any:
+        """What a provider said, as it may be kept: halves of characters replaced, known key values struck out."""
+        return strike(mended(value), self._secrets)
 
     def _dialect(self, neutral: dict[str, Any]) -> dict[str, Any]:
         key = json.dumps(neutral)  # unsorted: the order of properties is part of what is asked
@@ -190,7 +250,9 @@ class Client:
         """
         if self._exchange is None:
             raise RuntimeError("the client is not open: async with open_client(...) as client")
-        return await self._exchange.run(request, model)
+        reply = await self._exchange.run(request, model)
+        reply.verdict = self._clean(reply.verdict)  # an escape in JSON can hide what its text did not show
+        return reply
 
     def unfinished(self, request: Request) -> Reply | None:
         """What a call that was broken off has asked and may be billed; None where nothing reached the provider."""
@@ -227,6 +289,7 @@ class Client:
         return sum(-(-len(str(message.get("content") or "")) // 3) + 8 for message in messages)
 
 
+_NO_SAMPLING = {"api_base", "base_url", "headers", "extra_headers", "default_headers", "extra_query"}
 _open_clients = 0
 _LOCAL_TIMEOUT_S = 900.0  # at least: no network can hang here, and a busy machine may be slow
 
@@ -267,7 +330,51 @@ def _litellm() -> Any:
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     read_parts_of_content(litellm)
+    _guard_connections()
     return litellm
+
+
+_only_here: ContextVar[bool] = ContextVar("only_here", default=False)
+
+
+def _guard_connections() -> None:
+    """Every connection that litellm opens refuses a redirect to another server and, under local-only, another machine."""
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+    from litellm.llms.openai.common_utils import BaseOpenAILLM
+
+    made, given = AsyncHTTPHandler.create_client, BaseOpenAILLM._get_async_http_client
+
+    def create_client(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _guarded(made(self, *args, **kwargs))
+
+    def get_async_http_client(*args: Any, **kwargs: Any) -> Any:
+        return _guarded(given(*args, **kwargs))
+
+    AsyncHTTPHandler.create_client = create_client  # type: ignore[method-assign]
+    BaseOpenAILLM._get_async_http_client = staticmethod(get_async_http_client)  # type: ignore[method-assign,assignment]
+
+
+def _guarded(client: Any) -> Any:
+    hooks = client.event_hooks
+    if _before not in hooks["request"]:
+        client.event_hooks = {"request": [*hooks["request"], _before], "response": [*hooks["response"], _after]}
+    return client
+
+
+async def _before(request: Any) -> None:
+    if _only_here.get():
+        refuse_other_machines("the judge", str(request.url))
+
+
+async def _after(response: Any) -> None:
+    if not response.has_redirect_location:
+        return
+    here, there = response.request.url, response.request.url.join(response.headers["location"])
+    if (here.scheme, here.host, here.port) != (there.scheme, there.host, there.port):
+        raise ProviderError(
+            f"{here.scheme}://{here.netloc.decode()} sends us on to {there.scheme}://{there.netloc.decode()}, which nobody named: not followed",
+            mend="if you trust that server, give its own address with --api-base",
+        )
 
 
 async def _close_connections() -> None:
@@ -332,12 +439,22 @@ class _LitellmTransport:
     """The transport over litellm.acompletion: one HTTP request a call, never a retry of its own."""
 
     def __init__(
-        self, litellm: Any, model: str, base: str | None, key: str | None, timeout_s: float, shown: str
+        self,
+        litellm: Any,
+        model: str,
+        base: str | None,
+        key: str | None,
+        timeout_s: float,
+        shown: str,
+        clean: Callable[[Any], Any],
+        only_here: bool,
     ) -> None:
         self.litellm = litellm
         self.model = model
         self.base = base
         self.shown = shown
+        self.clean = clean
+        self.only_here = only_here
         self.fixed: dict[str, Any] = {"model": model, "timeout": timeout_s, "num_retries": 0, "max_retries": 0}
         if base is not None:
             self.fixed["api_base"] = base
@@ -352,10 +469,13 @@ class _LitellmTransport:
             self.litellm.register_model({self.model: {**price, "litellm_provider": provider, "mode": "chat"}})
 
     async def post(self, body: Mapping[str, Any]) -> Answer:
+        _only_here.set(self.only_here)
         try:
-            return _answer(await self.litellm.acompletion(**self.fixed, **body))
+            answer = _answer(await self.litellm.acompletion(**self.fixed, **mended(dict(body))))
         except Exception as error:
-            raise sort_out(error, model=self.shown, base=self.base, keys=self._missing_keys) from error
+            # Without its causes: a notebook shows them, and they hold what the provider said word for word.
+            raise sort_out(error, self.shown, self.base, self._missing_keys, self.clean) from None
+        return Answer(**{field.name: self.clean(getattr(answer, field.name)) for field in fields(answer)})
 
     def _missing_keys(self) -> list[str]:
         try:

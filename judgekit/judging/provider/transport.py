@@ -7,6 +7,7 @@ statuses or the store.
 from __future__ import annotations
 
 import email.utils
+import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ __all__ = [
     "count_of",
     "counts_of",
     "joined_parts",
+    "refusal_in",
     "names_structure",
     "readable_usage",
     "refused_parameters",
@@ -108,6 +110,30 @@ def joined_parts(parts: Sequence[Any]) -> str | None:
     return "".join(texts) if texts else None
 
 
+def refusal_in(parts: Sequence[Any]) -> str | None:
+    """The words of a refusal that stands among a message's parts; None where there is none."""
+    for part in parts:
+        if isinstance(part, list) and (found := refusal_in(part)) is not None:
+            return found
+        if not isinstance(part, dict):
+            continue
+        said = part.get("refusal")
+        if said or str(part.get("type") or "").lower() in {"refusal", "output_refusal"}:
+            said = said or part.get("text") or part.get("content") or "without words"
+            return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    return None
+
+
+def _goes_on(choice: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
+    """Whether a message without a text in its content says something elsewhere, or why it says nothing."""
+    return bool(
+        message.get("tool_calls")
+        or message.get("function_call")
+        or message.get("reasoning_content")
+        or choice.get("finish_reason") in {"length", "max_tokens", "content_filter", "tool_calls", "function_call"}
+    )
+
+
 def read_parts_of_content(litellm: Any) -> None:
     """Some servers give a message's content as a list of parts, which litellm's conversion refuses: a paid reply would be lost.
 
@@ -122,8 +148,14 @@ def read_parts_of_content(litellm: Any) -> None:
             reply["usage"] = readable_usage(reply["usage"])
         for choice in (reply.get("choices") if isinstance(reply, dict) else None) or []:
             message = choice.get("message") if isinstance(choice, dict) else None
-            if isinstance(message, dict) and isinstance(message.get("content"), list):
-                message["content"] = joined_parts(message["content"])
+            if isinstance(message, dict) and isinstance(message.get("content"), list | dict):
+                parts = message["content"] if isinstance(message["content"], list) else [message["content"]]
+                message["content"] = joined_parts(parts)
+                refusal = refusal_in(parts)
+                if refusal is None and not any(parts) and not _goes_on(choice, message):
+                    refusal = "its content is an empty list"
+                if refusal is not None:
+                    message["refusal"] = message.get("refusal") or refusal
         return reply
 
     config.transform_parsed_response_dict = transform_parsed_response_dict

@@ -48,10 +48,12 @@ class Request:
     sampling: dict[str, Any]  # requested: the rubric's defaults under the judge's own
     endpoint: str
     sample: int = 0
+    judged: tuple[str, ...] = ()  # texts of the record: an object that stands in one of them is no verdict
+    open_choices: frozenset[str] = frozenset()  # properties whose labels the record gives: they stand in no system message
 
     @cached_property
     def key(self) -> str:
-        """sha256 over everything above; computed once, so nothing of it may change afterwards."""
+        """sha256 over everything that is sent, from `messages` to `sample`; computed once, so nothing of it may change afterwards."""
         return content_hash(
             {
                 "messages": self.messages,
