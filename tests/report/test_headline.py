@@ -6,8 +6,8 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-
 from judgekit.analysis.triage_row import Row
+
 from judgekit.report.context import Context
 from judgekit.report.model import Figure, Grid, Panel, Says
 from judgekit.report.panels.headline import build, headline
