@@ -406,7 +406,7 @@ def test_yes_and_true_are_one_level_and_the_note_counts_them(tmp_path: Path) -> 
     (row,) = found["judges"].rows
     # 5 of 6 the same; chance: 3/6 * 4/6 + 3/6 * 2/6 = 1/2, so kappa is (5/6 - 1/2) / (1/2) = 2/3
     assert (row["n"], row["percent"], row["kappa"]) == (6, pytest.approx(5 / 6), pytest.approx(2 / 3))
-    assert any("read alike" in note for note in found.notes)
+    assert any("are read as 'TRUE' ('TRUE' 3, 'true' 3, 'true ' 1)" in note for note in found.notes)
     words = tmp_path / "words.csv"
     words.write_text("a,b\nMild,mild\nmild,mild \nSevere,severe\n", "utf-8")
     found = agree(words, raters="a,b", replicates=0)
