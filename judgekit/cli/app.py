@@ -164,7 +164,7 @@ def _fault(error: Exception, as_json: bool) -> int:
 
 def _report(error: dict[str, Any], text: str, as_json: bool) -> None:
     if as_json:
-        full = {key: error.get(key) for key in ("kind", "file", "line", "field", "message", "mend")}
+        full = {key: error.get(key) for key in ("kind", "file", "line", "field", "message", "hint", "mend")}
         try:
             click.echo(json.dumps({"error": full}, ensure_ascii=False))
             return

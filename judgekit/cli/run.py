@@ -54,9 +54,15 @@ def run(
     if schema:
         from judgekit.analysis.index import analyses
         from judgekit.analysis.options import find, options_schema
+        from judgekit.errors import InputError
         from judgekit.study.spec import study_schema
 
-        kinds = {name: find(name) for name in analyses()}
+        kinds = {}
+        for name in analyses():
+            try:
+                kinds[name] = find(name)
+            except InputError as error:  # a broken plug-in is named, and the others are there
+                click.echo(f"judgekit: left out: {error}", err=True)
         found = study_schema({name: options_schema(kind) for name, kind in kinds.items() if "run" in kind.reads})
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return 0

@@ -246,6 +246,6 @@ def audit(
     if picture is not None:
         save(funnel_figure(found.funnel(), result.signature), picture)
     click.echo(
-        json.dumps({**result.to_dict(), **extra}, ensure_ascii=False, allow_nan=False) if as_json else result.text()
+        json.dumps({**result.to_json(), **extra}, ensure_ascii=False, allow_nan=False) if as_json else result.text()
     )
     return 0
