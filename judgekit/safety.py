@@ -38,7 +38,9 @@ def known_secrets(addresses: Iterable[str | None] = (), environ: Mapping[str, st
     """Key values of the environment, and the passwords and keys in `addresses`, in every coat that a text may give them; longest first."""
     env = os.environ if environ is None else environ
     found = {value.strip() for name, value in env.items() if looks_secret(name)}
-    found = {value for value in found if len(value) >= _SHORTEST and not value.startswith(("/", "~", "."))}  # paths are none
+    found = {
+        value for value in found if len(value) >= _SHORTEST and not value.startswith(("/", "~", "."))
+    }  # paths are none
     found |= {part for value in env.values() if "://" in value for part in _in_address(value)}
     found |= {part for address in addresses if address for part in _in_address(address)}
     coats = set()

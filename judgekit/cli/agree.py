@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from judgekit.cli.options import Finite
+
 __all__ = ["agree"]
 
 
@@ -39,7 +41,7 @@ __all__ = ["agree"]
     "--missing", multiple=True, metavar="WORD", help="A word that means 'not rated'. An empty cell always does."
 )
 @click.option("--where", multiple=True, metavar="FIELD=A,B", help="Table: only these rows; FIELD!=A leaves rows out.")
-@click.option("--level", default=0.95, show_default=True, type=click.FloatRange(0.5, 0.999), help="Of the intervals.")
+@click.option("--level", default=0.95, show_default=True, type=Finite(0.5, 0.999), help="Of the intervals.")
 @click.option(
     "--replicates", default=2000, show_default=True, type=click.IntRange(0), help="Bootstrap resamples; 0: none."
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from judgekit.cli.options import Finite
+
 __all__ = ["strata"]
 
 
@@ -44,8 +46,8 @@ __all__ = ["strata"]
 @click.option(
     "--missing", multiple=True, metavar="WORD", help="A word that means 'no value'. An empty cell always does."
 )
-@click.option("--unscored-as", type=float, help="Count unscored rows as this number; stamped on the result.")
-@click.option("--level", default=0.95, show_default=True, type=click.FloatRange(0.5, 0.999), help="Of the intervals.")
+@click.option("--unscored-as", type=Finite(), help="Count unscored rows as this number; stamped on the result.")
+@click.option("--level", default=0.95, show_default=True, type=Finite(0.5, 0.999), help="Of the intervals.")
 @click.option(
     "--permutations", default=10_000, show_default=True, type=click.IntRange(1), help="Of the permutation test."
 )

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from judgekit.cli.options import Finite
+
 __all__ = ["triage"]
 
 
@@ -58,7 +60,7 @@ __all__ = ["triage"]
 )
 @click.option(
     "--threshold",
-    type=float,
+    type=Finite(),
     help="A threshold that was set beforehand (inclusive); nothing is chosen on these records.",
 )
 @click.option(

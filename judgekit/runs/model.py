@@ -10,7 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["SCORED", "SERVED", "STATUSES", "UNSCORED", "Bill", "CallRow", "Judgement", "Measured", "RubricRow", "Status"]
+__all__ = [
+    "SCORED",
+    "SERVED",
+    "STATUSES",
+    "UNSCORED",
+    "Bill",
+    "CallRow",
+    "Judgement",
+    "Measured",
+    "RubricRow",
+    "Status",
+]
 
 Status = Literal["ok", "rule", "invalid", "refused", "truncated", "filtered", "error", "skipped"]
 

@@ -45,7 +45,12 @@ def request_for(client: Any, rubric: Any, ask: Any, sample: int = 0, record: Rec
     """The request of one ask about a record. An engine that decodes under a grammar is given the texts' lengths, so that it ends."""
     schema = ask.bounded_schema if client.local is not None else ask.schema
     request: Request = client.request(
-        ask.messages, schema, dict(rubric.sampling), sample, judged=texts_of(record), open_choices=open_choices(ask.fields)
+        ask.messages,
+        schema,
+        dict(rubric.sampling),
+        sample,
+        judged=texts_of(record),
+        open_choices=open_choices(ask.fields),
     )
     return request
 
@@ -160,7 +165,8 @@ class Caller:
                 send, tokens=tokens, estimate=estimate, left=lambda: client.unfinished(request)
             )
         except asyncio.CancelledError:
-            if (left := client.unfinished(request)) is not None:  # it may be billed although nobody waits for it any more
+            left = client.unfinished(request)
+            if left is not None and left.bill.at_most:  # it may be billed although nobody waits for it any more
                 left.reason = "dropped while it was in flight"
                 self._keep(request, left)
             raise

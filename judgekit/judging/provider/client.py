@@ -72,7 +72,11 @@ def open_client(
     if local_only(only_here) and local_model(judge.model) is None:
         refuse_other_machines(judge.model, resolve_base(judge.model, judge.api_base))
     return Client(
-        judge, timeout_s=timeout_s, reasks=reasks, max_chars=max_chars, price=given_price(price_in, price_out),
+        judge,
+        timeout_s=timeout_s,
+        reasks=reasks,
+        max_chars=max_chars,
+        price=given_price(price_in, price_out),
         only_here=only_here,
     )
 
@@ -223,12 +227,16 @@ class Client:
         for name, value in sampling.items():
             if name in _NO_SAMPLING or (looks_secret(name) and name != "prompt_cache_key"):
                 raise UsageError(
-                    f"{name} is no sampling parameter", field="sampling", mend="keys and addresses are read from the environment"
+                    f"{name} is no sampling parameter",
+                    field="sampling",
+                    mend="keys and addresses are read from the environment",
                 )
             shown = json.dumps(value, default=str)
             if strike(shown, self._secrets) != shown:
                 raise UsageError(
-                    f"the sampling parameter {name} holds a key", field="sampling", mend="leave it out: a run would keep it"
+                    f"the sampling parameter {name} holds a key",
+                    field="sampling",
+                    mend="leave it out: a run would keep it",
                 )
         self._checked.add(text)
 
@@ -351,7 +359,7 @@ def _guard_connections() -> None:
         return _guarded(given(*args, **kwargs))
 
     AsyncHTTPHandler.create_client = create_client  # type: ignore[method-assign]
-    BaseOpenAILLM._get_async_http_client = staticmethod(get_async_http_client)  # type: ignore[method-assign,assignment]
+    BaseOpenAILLM._get_async_http_client = staticmethod(get_async_http_client)  # type: ignore[method-assign]
 
 
 def _guarded(client: Any) -> Any:
@@ -511,11 +519,13 @@ def _answer(reply: Any) -> Answer:
 def _usage(reply: Any, *, silent: bool) -> Usage:
     """What the reply says that it used. litellm writes 0 where the provider did not say; only a silent reply can have used 0."""
     usage = getattr(reply, "usage", None)
-    given = usage.model_dump() if hasattr(usage, "model_dump") else {}
+    given: dict[str, Any] = {} if usage is None else usage.model_dump()
     tokens_in, tokens_out = counts_of(given)
     cost = (getattr(reply, "_hidden_params", None) or {}).get("response_cost")
     sound = isinstance(cost, int | float) and 0 <= cost < math.inf
-    return Usage(tokens_in or None, tokens_out if tokens_out or (silent and tokens_in) else None, cost if sound else None)
+    return Usage(
+        tokens_in or None, tokens_out if tokens_out or (silent and tokens_in) else None, cost if sound else None
+    )
 
 
 def _logprobs(given: Any) -> list[dict[str, Any]] | None:

@@ -30,7 +30,9 @@ def resolve_base(model: str, api_base: str | None, environ: Mapping[str, str] | 
     parts = urlsplit(api_base)
     if parts.scheme not in {"http", "https"} or not parts.hostname or not _port_fits(parts):
         raise UsageError(
-            f"{without_secrets(api_base)!r} is no address of a server", field="api_base", mend="write it as http://127.0.0.1:8000/v1"
+            f"{without_secrets(api_base)!r} is no address of a server",
+            field="api_base",
+            mend="write it as http://127.0.0.1:8000/v1",
         )
     return api_base.rstrip("/")
 

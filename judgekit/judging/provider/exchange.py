@@ -368,7 +368,9 @@ def _without_labels(schema: Mapping[str, Any], names: frozenset[str]) -> Mapping
     out = dict(schema)
     if "properties" in out:
         out["properties"] = {
-            name: {key: value for key, value in part.items() if key != "enum"} if name in names else _without_labels(part, names)
+            name: {key: value for key, value in part.items() if key != "enum"}
+            if name in names
+            else _without_labels(part, names)
             for name, part in out["properties"].items()
         }
     if isinstance(out.get("items"), Mapping):

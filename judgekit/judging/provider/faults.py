@@ -98,7 +98,9 @@ def sort_out(
         )
         return ProviderError(f"{where} is not there: {message}", mend=mend)
     if status is not None and 300 <= status < 400:
-        return ProviderError(f"{where} is not there: it sends us elsewhere", mend="give the server's own address with --api-base")
+        return ProviderError(
+            f"{where} is not there: it sends us elsewhere", mend="give the server's own address with --api-base"
+        )
     if name == "Timeout" or status == 408:
         return Transient(f"{where} did not answer in time: {message}", retry_after_of(_headers(error)))
     if status in {400, 409, 413, 422, 501} or (status == 500 and names_structure(message)):
@@ -118,7 +120,13 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 def _never_arrived(error: Exception) -> bool:
     """No connection came about, so nothing can have been billed."""
-    names = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError", "ConnectionRefusedError"}
+    names = {
+        "ConnectError",
+        "ConnectTimeout",
+        "ClientConnectorError",
+        "ClientConnectorDNSError",
+        "ConnectionRefusedError",
+    }
     return any(type(cause).__name__ in names for cause in causes(error))
 
 

@@ -49,7 +49,9 @@ class Request:
     endpoint: str
     sample: int = 0
     judged: tuple[str, ...] = ()  # texts of the record: an object that stands in one of them is no verdict
-    open_choices: frozenset[str] = frozenset()  # properties whose labels the record gives: they stand in no system message
+    open_choices: frozenset[str] = (
+        frozenset()
+    )  # properties whose labels the record gives: they stand in no system message
 
     @cached_property
     def key(self) -> str:
