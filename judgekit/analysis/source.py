@@ -812,7 +812,7 @@ class TableSource(Source):
             for name in (self.option(key) for key in ("rater", "id", "sampling_probability", "severity", "by"))
             if name
         ]
-        wanted = [*raters, *self._scores(raters)] if raters else [str(self.option("label")), *self._scores(())]
+        wanted = [*raters, *self._scores(raters)] if raters else [one for one in (self.option("label"), *self._scores(())) if one]
         cluster = self.option("cluster")
         for name in [*wanted, *said, *([cluster] if cluster not in (None, "none") else [])]:
             if name not in self.table.columns:
@@ -825,7 +825,7 @@ class TableSource(Source):
         twice = [name for name in self._scores(raters) if name in raters]
         if twice or len({*raters}) < len(raters):
             raise InputError(f"{(twice or raters)[0]!r} is named twice", file=self.file, field="raters")
-        if not raters and self.option("label") in self._scores(()):
+        if not raters and self.option("label") is not None and self.option("label") in self._scores(()):
             raise UsageError(
                 f"the column {self.option('label')!r} is the label: a label measured by itself says nothing", field="score",
                 mend="name the judge's score with --score",
@@ -834,7 +834,7 @@ class TableSource(Source):
             raise DataError("the table has no rows", file=self.file, mend="write one row an answer under the header")
 
     def _label_sense(self) -> str:
-        column, sense = str(self.option("label")), self.option("label_is")
+        column, sense = self.option("label", ""), self.option("label_is")
         name = column.strip().lower().replace("-", "_").removeprefix("is_")
         if sense is None and name in ("complete", "completeness"):
             raise DataError(
@@ -848,7 +848,9 @@ class TableSource(Source):
             return [Label(construct="ratings", rater=name, value=self.table.rows[row].get(name)) for name in raters]
         from judgekit.data.table import truth
 
-        column = str(self.option("label"))
+        column = self.option("label")
+        if column is None:
+            return []  # this analysis asks for no label
         value = self.table.rows[row].get(column)
         rater = self._text(row, self.option("rater")) if self.option("rater") else None
         rater = rater or ("" if self.option("rater") else None)

@@ -12,6 +12,7 @@ import click
 
 from judgekit.cli.analysis import show_result
 from judgekit.cli.judge import show_outcome, show_plan
+from judgekit.cli.options import Finite, each_model
 
 __all__ = ["run"]
 
@@ -23,11 +24,24 @@ __all__ = ["run"]
 )
 @click.option("--api-base", metavar="URL", help="With --model: address of an OpenAI-compatible server.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="RUN", help="The run's folder.  [default: the study's out, or runs/ and its name]")  # fmt: skip
-@click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Over the study's own budget.")
+@click.option("--max-cost", type=Finite(0), metavar="USD", help="Over the study's own budget.")
 @click.option("--allow-unknown-price", is_flag=True, help="Start although a price is unknown.")
-@click.option("--price-in", type=click.FloatRange(0), metavar="USD", help="Price of a million tokens in.")
-@click.option("--price-out", type=click.FloatRange(0), metavar="USD", help="Price of a million tokens out.")
+@click.option(
+    "--price-in",
+    multiple=True,
+    callback=each_model,
+    metavar="USD|MODEL=USD",
+    help="Price of a million tokens in; may be repeated.",
+)
+@click.option(
+    "--price-out",
+    multiple=True,
+    callback=each_model,
+    metavar="USD|MODEL=USD",
+    help="Price of a million tokens out; may be repeated.",
+)
 @click.option("--concurrency", type=click.IntRange(1), help="Most calls in flight a model.")
+@click.option("--local-only", is_flag=True, help="Refuse every call to another machine, before it is made.")
 @click.option("--plan", is_flag=True, help="Print calls, tokens and price; ask nothing.")
 @click.option("--lint", is_flag=True, help="Print everything that is wrong with the file (exit 1 when anything is).")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of study files, for editors.")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from judgekit.cli.judge import options_from, running_options
+from judgekit.cli.options import Finite
 from judgekit.cli.stability_ask import ask, score
 from judgekit.cli.stability_common import no_samples, show
 from judgekit.cli.stability_judge import judge
@@ -44,7 +45,7 @@ STUDY = click.Path(path_type=Path, file_okay=False)
 @click.option("--tries", type=click.IntRange(1), default=3, show_default=True, help="Replies a kind at most.")
 @click.option(
     "--alike",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Finite(0, 1, min_open=True),
     default=0.92,
     show_default=True,
     help="Over this trigram Jaccard a reply is asked again.",
@@ -112,14 +113,14 @@ def make(
 @click.option("--k", type=click.IntRange(0), default=0, help="How many must agree.  [default: a majority]")
 @click.option(
     "--entail",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Finite(0, 1, min_open=True),
     default=0.85,
     show_default=True,
     help="Least entailment both ways.",
 )
 @click.option(
     "--contradict",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Finite(0, 1, min_open=True),
     default=0.15,
     show_default=True,
     help="Contradiction stays under it.",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from judgekit.analysis.options import Analysis, find
 from judgekit.errors import JudgekitError, UsageError
 from judgekit.judging.api import specs_for
 from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.prices import Prices
 from judgekit.judging.provider.types import JudgeSpec
 from judgekit.study.spec import Answers, StudyFile
 
@@ -53,15 +54,25 @@ class Resolved:
             samples=samples,
             max_cost=said.max_cost,
             allow_unknown_price=said.allow_unknown_price,
-            price_in=said.price_in,
-            price_out=said.price_out,
+            price_in=self._prices("price_in"),
+            price_out=self._prices("price_out"),
             concurrency=said.concurrency,
             rpm=said.rpm,
             tpm=said.tpm,
             timeout_s=said.timeout,
             reasks=said.reasks,
             max_chars=said.max_chars,
+            local_only=said.local_only,
         )
+
+    def _prices(self, name: str) -> Prices:
+        """What ``running`` says, under what the judges say of themselves."""
+        said = getattr(self.file.study.running, name)
+        own = {one.model: price for one in self.file.study.judges if (price := getattr(one, name)) is not None}
+        if not own:
+            return cast(Prices, said)
+        others = said if isinstance(said, dict) else {} if said is None else {"": said}
+        return {**own, **others} if isinstance(said, dict) else {**others, **own}
 
 
 def resolve(

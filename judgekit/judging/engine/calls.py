@@ -165,9 +165,8 @@ class Caller:
                 send, tokens=tokens, estimate=estimate, left=lambda: client.unfinished(request)
             )
         except asyncio.CancelledError:
-            if (
-                left := client.unfinished(request)
-            ) is not None:  # it may be billed although nobody waits for it any more
+            left = client.unfinished(request)
+            if left is not None and left.bill.at_most:  # it may be billed although nobody waits for it any more
                 left.reason = "dropped while it was in flight"
                 self._keep(request, left)
             raise

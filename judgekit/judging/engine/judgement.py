@@ -61,7 +61,7 @@ def combine(
 
 def score_verdict(judgement: Judgement, rubric: CompiledRubric, criteria: Sequence[Criterion] | None) -> Judgement:
     """The judgement with the numbers that its verdict is worth."""
-    return _flagged(scored(judgement, rubric.score(judgement.verdict or {}, criteria)))
+    return _flagged(scored(judgement, rubric.score(judgement.verdict or {}, criteria)), rubric)
 
 
 _SAYS_PASS = re.compile(
@@ -71,12 +71,18 @@ _YES = {True, "true", "yes", "pass", "passed", "complete", "acceptable"}
 _NO = {False, "false", "no", "fail", "failed", "incomplete", "unacceptable"}
 
 
-def _flagged(judgement: Judgement) -> Judgement:
+def _flagged(judgement: Judgement, rubric: CompiledRubric) -> Judgement:
     """With ``conflict_with_score:FIELD`` where the judge's own word on passing is not what its score comes to."""
     flags = []
+    counted = () if rubric.spec.score is None else rubric.spec.score.fields
     for name, value in (judgement.verdict or {}).items():
         said = value.strip().lower() if isinstance(value, str) else value
-        if judgement.complete is None or not _SAYS_PASS.fullmatch(name) or not isinstance(said, str | bool):
+        if (
+            judgement.complete is None
+            or name in counted
+            or not _SAYS_PASS.fullmatch(name)
+            or not isinstance(said, str | bool)
+        ):
             continue
         if said in (_NO if judgement.complete else _YES):
             flags.append(f"conflict_with_score:{name}")
@@ -95,7 +101,7 @@ def score_recorded(judgement: Judgement, rubric: CompiledRubric, criteria: Seque
     unread = rubric.spec.score is not None and result.raw is None
     if unread and asked and isinstance(answers, dict) and asked <= set(answers):
         unread = "neither true nor false" in (result.reason or "")
-    judgement = _flagged(scored(judgement, result))
+    judgement = _flagged(scored(judgement, result), rubric)
     return dataclasses.replace(judgement, status="invalid") if unread else judgement
 
 

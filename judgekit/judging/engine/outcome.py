@@ -44,7 +44,7 @@ class Row:
     flags: Counter[str] = field(default_factory=Counter)
     tokens_in: int = 0
     tokens_out: int = 0
-    bill: Bill = Bill()
+    bill: Bill = field(default_factory=Bill)
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)  # (status, why) of the unscored
 
     @property

@@ -202,14 +202,12 @@ class _Work:
         return Judge(spec, client, lane, stack)
 
     def _refuse_unknown_prices(self, judges: list[Judge]) -> None:
-        if self.options.max_cost is None or self.options.allow_unknown_price:
+        if self.options.max_cost is None:
             return
-        if self.earlier_unknown and judges:
-            raise BudgetError(
-                f"the run holds calls whose price is unknown, so a budget of ${self.options.max_cost:g} for the whole run cannot "
-                "be held",
-                mend="give another folder with --out, or --allow-unknown-price, which counts them as nothing",
-            )
+        if self.earlier_unknown:
+            self.progress.note("the run holds earlier calls whose price is unknown: the budget cannot count them")
+        if self.options.allow_unknown_price:
+            return
         unknown = list(dict.fromkeys(judge.spec.model for judge in judges if judge.client.price(1000, 1000) is None))
         if unknown:
             raise BudgetError(

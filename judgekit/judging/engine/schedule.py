@@ -387,7 +387,7 @@ class Lane:
 
 def _owes(partial: Reply) -> bool:
     """Whether a call that broke off has something to keep: what was said, or a bill that may come."""
-    return bool(partial.attempts) or partial.bill.at_most != 0
+    return bool(partial.attempts or partial.bill.at_most)
 
 
 def _given_up(reason: str, failures: list[dict[str, Any]], partial: Reply | None) -> Reply:

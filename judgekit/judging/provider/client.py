@@ -359,7 +359,7 @@ def _guard_connections() -> None:
         return _guarded(given(*args, **kwargs))
 
     AsyncHTTPHandler.create_client = create_client  # type: ignore[method-assign]
-    BaseOpenAILLM._get_async_http_client = staticmethod(get_async_http_client)  # type: ignore[method-assign,assignment]
+    BaseOpenAILLM._get_async_http_client = staticmethod(get_async_http_client)  # type: ignore[method-assign]
 
 
 def _guarded(client: Any) -> Any:
@@ -519,7 +519,7 @@ def _answer(reply: Any) -> Answer:
 def _usage(reply: Any, *, silent: bool) -> Usage:
     """What the reply says that it used. litellm writes 0 where the provider did not say; only a silent reply can have used 0."""
     usage = getattr(reply, "usage", None)
-    given = usage.model_dump() if hasattr(usage, "model_dump") else {}
+    given: dict[str, Any] = {} if usage is None else usage.model_dump()
     tokens_in, tokens_out = counts_of(given)
     cost = (getattr(reply, "_hidden_params", None) or {}).get("response_cost")
     sound = isinstance(cost, int | float) and 0 <= cost < math.inf
