@@ -7,7 +7,7 @@ import time
 from collections import deque
 from typing import Any, TextIO
 
-from judgekit.runs.model import SCORED
+from judgekit.runs.model import SCORED, Bill
 from judgekit.terminal import console, printable
 
 __all__ = ["Progress"]
@@ -24,7 +24,7 @@ class Progress:
         self.done = 0
         self.failed = 0
         self.asked = 0
-        self.cost: float | None = 0.0
+        self.bill = Bill()
         self._stream = stream or sys.stderr
         self._every_s, self._quiet = every_s, quiet
         self._said = time.monotonic()
@@ -59,13 +59,10 @@ class Progress:
         self.failed += status not in SCORED
         self._show()
 
-    def called(self, cost: float | None, answered: bool) -> None:
-        """One call came back; one that the model answered at no known price makes the cost unknown."""
+    def called(self, bill: Bill) -> None:
+        """One call came back with its bill."""
         self.asked += 1
-        if cost is not None:
-            self.cost = None if self.cost is None else self.cost + cost
-        elif answered:
-            self.cost = None
+        self.bill += bill
 
     def note(self, text: str) -> None:
         """A sentence for the person at the screen."""
@@ -82,7 +79,7 @@ class Progress:
             parts.append(f"{self.failed} unscored")
         if rate:
             parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min")
-        parts.append("cost unknown" if self.cost is None else f"${self.cost:.4g}")
+        parts.append(str(self.bill))
         if rate and self.done < self.total:
             parts.append(f"about {_span((self.total - self.done) / rate)} left")
         return ", ".join(parts)

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from judgekit.cli.judge import money, show_outcome, show_plan
+from judgekit.cli.judge import show_outcome, show_plan
 
 __all__ = ["ANALYSES", "analysis_schema", "run", "words_for"]
 
@@ -134,10 +134,7 @@ def _show_step(kind: str, what: Any) -> None:
 
 
 def _show(done: Any, judged: bool) -> None:
-    costs = [outcome.cost for _, outcome in done.outcomes]
-    click.echo(
-        f"study {done.study}, kept in {done.run}: {money(None if None in costs else sum(costs))} in this command"
-    )
+    click.echo(f"study {done.study}, kept in {done.run}: {done.bill} in this command")
     if done.stopped:
         click.echo(f"stopped ({done.stopped}); the same command goes on. No analysis was run.")
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import socket
 import sys
 from datetime import UTC, datetime
@@ -12,13 +11,9 @@ from pathlib import Path
 from typing import IO
 
 from judgekit.errors import InputError
+from judgekit.safety import words_without_secrets
 
-__all__ = ["WriterLock", "without_secrets"]
-
-
-def without_secrets(word: str) -> str:
-    """A word of the command line as a run may keep it: user and password in an address are struck out."""
-    return re.sub(r"://[^/@\s]+@", "://***@", word)
+__all__ = ["WriterLock"]
 
 
 class WriterLock:
@@ -42,7 +37,7 @@ class WriterLock:
             "pid": os.getpid(),
             "host": socket.gethostname(),
             "since": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command": " ".join(map(without_secrets, sys.argv))[:300],
+            "command": " ".join(words_without_secrets(sys.argv))[:300],
         }
         self._file.write(json.dumps(about))
         self._file.flush()

@@ -18,10 +18,11 @@ from typing import Any, Literal
 
 from judgekit.errors import DataError
 from judgekit.records import Criterion, Label, Record, content_hash
-from judgekit.runs.lock import WriterLock, without_secrets
-from judgekit.runs.model import SERVED, CallRow, Judgement, Measured, RubricRow
+from judgekit.runs.lock import WriterLock
+from judgekit.runs.model import SERVED, Bill, CallRow, Judgement, Measured, RubricRow
 from judgekit.runs.reader import Run, open_run
 from judgekit.runs.schema import guard, open_reader, open_writer
+from judgekit.safety import words_without_secrets
 
 __all__ = ["Run", "RunStore", "decode", "encode", "now", "open_run"]
 
@@ -30,6 +31,12 @@ _JUDGEMENT_JSON = {"verdict", "criteria", "flags", "calls"}
 _CALLS = [field.name for field in dataclasses.fields(CallRow)]
 _JUDGEMENTS = [field.name for field in dataclasses.fields(Judgement)]
 _LABELS = [field.name for field in dataclasses.fields(Label)]
+_IN_FLIGHT = "in flight"
+# A call's bill as `Bill.of` reads it.
+_BILLS = """WITH bills AS (SELECT id, endpoint LIKE 'replay/%' AS recorded,
+    coalesce(cost, json_extract(effective, '$.bill[0]'), 0.0) AS least,
+    coalesce(cost, json_extract(effective, '$.bill[1]'),
+        CASE WHEN tokens_in IS NULL AND text IS NULL AND latency_s IS NULL THEN 0.0 END) AS most FROM calls)"""
 
 
 def now() -> str:
@@ -260,15 +267,45 @@ class RunStore:
                 (int(served), *_row(row, _CALLS, _CALL_JSON)),
             )
 
-    def cost_total(self) -> float | None:
-        """US dollars of all calls of the run; None as soon as one call that used tokens has no price."""
+    def bill(self, *, recorded: bool = True) -> Bill:
+        """What all calls of the run were billed, and what the commands that were killed may have left in flight.
+
+        `recorded` False leaves out verdicts recorded elsewhere, which this run has not paid.
+        """
         with guard(self.path):
-            total, unknown = self.con.execute(
-                "SELECT coalesce(sum(cost), 0.0), "
-                "coalesce(sum(cost IS NULL AND (tokens_in IS NOT NULL OR text IS NOT NULL OR latency_s IS NOT NULL)), 0) "
-                "FROM calls"
+            least, most, unknown = self.con.execute(
+                f"{_BILLS} SELECT total(least), total(most), total(most IS NULL) FROM bills WHERE ?1 OR NOT recorded",
+                (recorded,),
             ).fetchone()
-        return None if unknown else float(total)
+            (flying,) = self.con.execute(
+                "SELECT total(json_extract(payload, '$.at_most')) FROM studies WHERE name = ?", (_IN_FLIGHT,)
+            ).fetchone()
+        return Bill(float(least), None if unknown else float(most) + float(flying))
+
+    def cost_total(self) -> float | None:
+        """US dollars of all calls of the run; None as soon as one of them is not known exactly (see `bill`)."""
+        return self.bill().exact
+
+    def judged_bill(self, dataset: str, rubric: str, judge: str, ask: str) -> dict[tuple[str, int], Bill]:
+        """By record id and sample, the bill of the judgements whose cost is not known exactly but has bounds."""
+        with guard(self.path):
+            rows = self.con.execute(
+                f"{_BILLS} SELECT j.record_id, j.sample, total(b.least), total(b.most), total(b.most IS NULL) "
+                "FROM judgements j, json_each(j.calls) used JOIN bills b "
+                "ON b.id = (SELECT id FROM calls WHERE key = used.value ORDER BY served DESC, id DESC LIMIT 1) "
+                "WHERE j.cost IS NULL AND j.dataset = ? AND j.rubric = ? AND j.judge = ? AND j.ask = ? "
+                "GROUP BY j.record_id, j.sample",
+                (dataset, rubric, judge, ask),
+            ).fetchall()
+        return {(ident, sample): Bill(least, None if unknown else most) for ident, sample, least, most, unknown in rows}
+
+    def in_flight(self, number: int, at_most: float) -> None:
+        """Say what the calls that a command has in flight may cost; 0 when it ends. What a killed one said stays, and counts."""
+        if at_most:
+            self.put_study(_IN_FLIGHT, str(number), {"at_most": at_most})
+            return
+        with self.transaction() as con:
+            con.execute("DELETE FROM studies WHERE name = ? AND kind = ?", (_IN_FLIGHT, str(number)))
 
     # -- judgements -----------------------------------------------------------------------------------------------
 
@@ -377,7 +414,7 @@ class RunStore:
         with self.transaction() as con:
             cursor = con.execute(
                 "INSERT INTO commands (argv, version, started) VALUES (?, ?, ?)",
-                (encode([without_secrets(word) for word in argv]), version, now()),
+                (encode(words_without_secrets(argv)), version, now()),
             )
             return int(cursor.lastrowid or 0)
 

@@ -48,13 +48,12 @@ class Resolved:
     metrics: list[tuple[tuple[str, ...], list[Metric]]] = field(default_factory=list)
     analyses: list[list[str]] = field(default_factory=list)
 
-    def options(self, samples: int, spent: float = 0.0) -> Options:
-        """How the calls of a block are made, with what is left of the budget."""
+    def options(self, samples: int) -> Options:
+        """How the calls of a block are made."""
         said = self.file.study.running
-        left = None if said.max_cost is None else max(0.0, said.max_cost - spent)
         return Options(
             samples=samples,
-            max_cost=left,
+            max_cost=said.max_cost,
             allow_unknown_price=said.allow_unknown_price,
             price_in=said.price_in,
             price_out=said.price_out,

@@ -17,6 +17,7 @@ from judgekit.judging.engine.plan import Plan, make_plan
 from judgekit.judging.engine.retrieve import Retrievers
 from judgekit.judging.engine.run import run_judges
 from judgekit.records import Record
+from judgekit.runs.model import Bill
 from judgekit.runs.schema import DATABASE
 from judgekit.runs.store import RunStore
 from judgekit.study.resolve import Block, Resolved
@@ -46,6 +47,11 @@ class Finished:
     stopped: str | None = None
     exit_code: int = 0
 
+    @property
+    def bill(self) -> Bill:
+        """What this command was billed."""
+        return sum((outcome.bill for _, outcome in self.outcomes), Bill())
+
     def to_dict(self) -> dict[str, Any]:
         """One JSON object: judging as `judge --json`, and each analysis with its command and what it printed under --json."""
         judging = [
@@ -56,7 +62,6 @@ class Finished:
             }
             for block, outcome in self.outcomes
         ]
-        costs = [outcome.cost for _, outcome in self.outcomes]
         return {
             "study": self.study,
             "run": self.run,
@@ -64,7 +69,8 @@ class Finished:
             "answers": self.answers,
             "metrics": self.metrics,
             "analyses": self.analyses,
-            "cost": None if None in costs else sum(cost for cost in costs if cost is not None),
+            "cost": self.bill.exact,
+            **self.bill.bounds("cost"),
             "stopped": self.stopped,
         }
 
@@ -89,7 +95,6 @@ def run_study(
     again goes on where it stopped. A copy of the study file is kept in the run's folder.
     """
     done = Finished(found.file.study.study, str(found.out))
-    spent = 0.0
     work: list[tuple[Answers | None, Block]] = [*found.answers, *((None, block) for block in found.blocks)]
     for answers, block in work:
         who = ", ".join(one.name for one in block.rubrics)
@@ -100,13 +105,12 @@ def run_study(
                 found.whole.get(name, found.sets[name]).need_promised_labels()
         outcome = asyncio.run(
             run_judges(
-                sets, block.rubrics, block.judges, found.out, found.options(block.samples, spent), quiet=quiet,
+                sets, block.rubrics, block.judges, found.out, found.options(block.samples), quiet=quiet,
                 known=found.known,
             )
         )  # fmt: skip
         done.outcomes.append((block, outcome))
         shown("outcome", outcome)
-        spent += outcome.cost or 0.0
         done.exit_code = max(done.exit_code, 3 if outcome.unscored else 0)
         if outcome.stopped or outcome.error is not None:
             done.stopped = outcome.stopped or "provider"

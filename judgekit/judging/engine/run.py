@@ -31,6 +31,7 @@ from judgekit.judging.engine.units import (
     units,
 )
 from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.prices import price_for
 from judgekit.judging.provider.types import JudgeSpec
 from judgekit.progress import Progress
 from judgekit.records import Criterion
@@ -82,7 +83,7 @@ async def run_judges(
     with RunStore(out) as store:
         number = store.begin_command(list(argv or sys.argv), __version__)
         try:
-            outcome = await _Work(store, sets, rubrics, judges, options, stop, quiet, known).run()
+            outcome = await _Work(store, number, sets, rubrics, judges, options, stop, quiet, known).run()
         except BaseException as error:
             with contextlib.suppress(InputError):
                 store.end_command(number, f"failed: {type(error).__name__}")
@@ -97,6 +98,7 @@ class _Work:
     def __init__(
         self,
         store: RunStore,
+        number: int,
         sets: Sequence[RecordSet],
         rubrics: Sequence[CompiledRubric],
         judges: Sequence[JudgeSpec],
@@ -112,7 +114,11 @@ class _Work:
         self.replays = [Replay(judge, rubrics, sets, known) for judge in judges if is_replay(judge)]
         self.evidence = [judge for judge in judges if is_evidence(judge)]
         self.specs = [judge for judge in judges if not is_replay(judge) and not is_evidence(judge)]
-        self.budget = Budget(options.max_cost)
+        self.number = number
+        spent = store.bill(recorded=False)
+        self.earlier_unknown = spent.at_most is None
+        so_far = spent.at_least if spent.at_most is None else spent.at_most
+        self.budget = Budget(options.max_cost, so_far, lambda reserved: store.in_flight(number, reserved))
         modelled = [*self.specs, *self.evidence]
         wanted = total(sets, rubrics, modelled, options.samples) + sum(replay.total for replay in self.replays)
         self.progress = Progress(wanted, quiet=quiet)
@@ -140,6 +146,7 @@ class _Work:
             await self.stop.finish(tasks, self.options.grace_s)
             for judge in [*judges, *writers]:
                 self.caller.tell(judge.client.notes, self.progress.note)
+            self.store.in_flight(self.number, 0.0)
             error = self.stop.error
             if self.stop.cause is None:  # fewer calls than it takes to give up, and none of them answered
                 error = next((judge.lane.silent for judge in [*judges, *writers] if judge.lane.silent), None)
@@ -175,8 +182,9 @@ class _Work:
             timeout_s=options.timeout_s,
             reasks=options.reasks,
             max_chars=options.max_chars,
-            price_in=options.price_in,
-            price_out=options.price_out,
+            price_in=price_for(options.price_in, spec.model),
+            price_out=price_for(options.price_out, spec.model),
+            only_here=options.local_only,
         )
         most = client.concurrency
         concurrency = min(options.concurrency or DEFAULT_CONCURRENCY, most or sys.maxsize)
@@ -196,11 +204,17 @@ class _Work:
     def _refuse_unknown_prices(self, judges: list[Judge]) -> None:
         if self.options.max_cost is None or self.options.allow_unknown_price:
             return
+        if self.earlier_unknown and judges:
+            raise BudgetError(
+                f"the run holds calls whose price is unknown, so a budget of ${self.options.max_cost:g} for the whole run cannot "
+                "be held",
+                mend="give another folder with --out, or --allow-unknown-price, which counts them as nothing",
+            )
         unknown = list(dict.fromkeys(judge.spec.model for judge in judges if judge.client.price(1000, 1000) is None))
         if unknown:
             raise BudgetError(
                 f"the price of {', '.join(unknown)} is unknown, so a budget of ${self.options.max_cost:g} cannot be held",
-                mend="give --price-in and --price-out (US dollars a million tokens), or --allow-unknown-price",
+                mend="give --price-in and --price-out (US dollars a million tokens, or MODEL=USD), or --allow-unknown-price",
             )
 
     async def _worker(self, judge: Judge, source: Iterator[Unit]) -> None:
@@ -278,7 +292,7 @@ class _Work:
         )
         if isinstance(asks, Judgement):
             return asks
-        requests = [request_for(judge.client, unit.rubric, ask, unit.sample) for ask in asks]
+        requests = [request_for(judge.client, unit.rubric, ask, unit.sample, unit.record) for ask in asks]
         rows = await asyncio.gather(
             *(self.caller.get(judge, request, ask.model) for ask, request in zip(asks, requests, strict=True)),
             return_exceptions=True,
