@@ -24,9 +24,9 @@ __all__ = [
     "count_of",
     "counts_of",
     "joined_parts",
-    "refusal_in",
     "names_structure",
     "readable_usage",
+    "refusal_in",
     "refused_parameters",
     "retry_after_of",
 ]
