@@ -8,6 +8,7 @@ from collections import deque
 from typing import Any, TextIO
 
 from judgekit.runs.model import SCORED, Bill
+from judgekit.terminal import console, printable
 
 __all__ = ["Progress"]
 
@@ -34,13 +35,12 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if not self._quiet and self._stream.isatty():
-            from rich.console import Console
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
             self._bar = Bar(
                 TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"),
-                console=Console(file=self._stream), transient=True,
+                console=console(self._stream), transient=True,
             )  # fmt: skip
             self._task = self._bar.add_task("judging", total=self.total, state="")
             self._bar.start()
@@ -69,7 +69,7 @@ class Progress:
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
-            print(text, file=self._stream, flush=True)
+            print(printable(text), file=self._stream, flush=True)
 
     def state(self) -> str:
         """The line: ``120/500 done, 3 unscored, 8.1/s, $0.42, about 47 s left``."""

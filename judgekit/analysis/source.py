@@ -812,7 +812,11 @@ class TableSource(Source):
             for name in (self.option(key) for key in ("rater", "id", "sampling_probability", "severity", "by"))
             if name
         ]
-        wanted = [*raters, *self._scores(raters)] if raters else [one for one in (self.option("label"), *self._scores(())) if one]
+        wanted = (
+            [*raters, *self._scores(raters)]
+            if raters
+            else [one for one in (self.option("label"), *self._scores(())) if one]
+        )
         cluster = self.option("cluster")
         for name in [*wanted, *said, *([cluster] if cluster not in (None, "none") else [])]:
             if name not in self.table.columns:

@@ -15,6 +15,7 @@ import click
 
 from judgekit import __version__
 from judgekit.errors import InputError, JudgekitError
+from judgekit.terminal import printed
 
 # The order of --help; analyses and commands of other packages that it does not name come last.
 ORDER = (
@@ -109,14 +110,21 @@ def cli() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code (DESIGN, section 8)."""
     args = list(sys.argv[1:] if argv is None else argv)
-    as_json = "--json" in args
-    if sys.stderr is None:  # started with it closed (`2>&-`): notes have nowhere to go, and the work goes on
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
+    for name in ("stdout", "stderr"):
+        if (
+            getattr(sys, name) is None
+        ):  # started with it closed (`2>&-`): what it says goes nowhere, and the work goes on
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the life of the process
     for stream in (sys.stdout, sys.stderr):
         # A file name that is not UTF-8 inside a message must not become a fault of its own. Inside JSON, the escape of a
         # lone surrogate is a valid one.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    with printed():
+        return _main(args, "--json" in args)
+
+
+def _main(args: list[str], as_json: bool) -> int:
     try:
         result = cli.main(args=args, prog_name="judgekit", standalone_mode=False)
         return result if isinstance(result, int) and not isinstance(result, bool) else 0
@@ -149,7 +157,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         problem = InputError(error.strerror or type(error).__name__, file=place)
         _report(problem.to_dict(), str(problem), as_json)
         return problem.exit_code
+    except MemoryError:
+        problem = InputError(
+            "there is not enough memory for this", mend="name less data (--limit), or run it on a larger machine"
+        )
+        _report(problem.to_dict(), str(problem), as_json)
+        return problem.exit_code
     except Exception as error:
+        if isinstance(error, ValueError) and "null byte" in str(error):
+            problem = InputError("a file's name holds a null byte", mend="write the name without it")
+            _report(problem.to_dict(), str(problem), as_json)
+            return problem.exit_code
         return _fault(error, as_json)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgekit.errors import DataError
+from judgekit.terminal import printable
 
 if TYPE_CHECKING:
     pass
@@ -181,7 +182,7 @@ class _Progress:
         self.shown = step
         share = f"{step:3d} % of {total / 1e6:.1f} MB" if total else f"{done / 1e6:.1f} MB"
         start, end = ("\r" if watched else ""), (" " if watched and done != total else "\n")
-        sys.stderr.write(f"{start}{self.name}: {share}{end}")
+        getattr(sys.stderr, "raw", sys.stderr).write(f"{start}{printable(self.name)}: {share}{end}")
         sys.stderr.flush()
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from judgekit.data.expressions import MAX_LENGTH
 from judgekit.data.source import FORMATS
 from judgekit.data.table import NO, YES
 from judgekit.errors import DataError
@@ -32,7 +33,11 @@ def _jmespath(value: Any) -> Any:
     from jmespath.exceptions import JMESPathError
 
     try:
+        if len(value) > MAX_LENGTH:
+            raise JMESPathError(f"longer than {MAX_LENGTH:,} characters")
         jmespath.compile(value)
+    except RecursionError:
+        raise ValueError("this expression is nested too deeply: write it flatter") from None
     except JMESPathError as error:
         if not (
             value.strip() and _PLAIN.fullmatch(value)

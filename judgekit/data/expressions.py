@@ -10,12 +10,41 @@ from judgekit.errors import DataError
 
 __all__ = ["Trace", "find", "no", "nothing"]
 
+MAX_LENGTH = 4_000
+MAX_WORK = 1_000_000
+"""Values that one expression may build for one row; 64 characters of text count as one more."""
+
 
 @lru_cache(maxsize=512)
 def _compiled(expression: str) -> Any:
     import jmespath
+    from jmespath.exceptions import JMESPathError
 
-    return jmespath.compile(expression)
+    if len(expression) > MAX_LENGTH:
+        raise JMESPathError(f"an expression of more than {MAX_LENGTH:,} characters")
+    try:
+        return jmespath.compile(expression)
+    except RecursionError:
+        raise JMESPathError("nested too deeply") from None
+
+
+def _size(value: Any) -> int:
+    """How many values a value holds, up to just over `MAX_WORK`; what stands in several places counts as often."""
+    work, waiting = 0, [value]
+    while waiting and work <= MAX_WORK:
+        item = waiting.pop()
+        work += 1 + (len(item) // 64 if isinstance(item, str) else 0)
+        if isinstance(item, list):
+            work += len(item) if len(item) > MAX_WORK else 0
+            waiting += item if len(item) <= MAX_WORK else []
+        elif isinstance(item, dict):
+            waiting += item.values()
+    return work
+
+
+def _bounded(chars: int) -> None:
+    if chars > 64 * MAX_WORK:
+        raise DataError("an expression makes a text of more than 64 million characters")
 
 
 @lru_cache(maxsize=1)
@@ -39,7 +68,14 @@ def _options() -> Any:
         @functions.signature({"types": ["string"]}, {"types": ["string"]}, {"types": ["string"]})  # type: ignore[untyped-decorator]
         def _func_replace(self, text: str, old: str, new: str) -> str:
             """`replace(text, old, new)`: every `old` becomes `new`."""
+            _bounded(text.count(old) * len(new) + len(text))
             return text.replace(old, new)
+
+        @functions.signature({"types": ["string"]}, {"types": ["array-string"]})  # type: ignore[untyped-decorator]
+        def _func_join(self, glue: str, texts: list[str]) -> str:
+            """JMESPath's own, bounded."""
+            _bounded(len(glue) * len(texts) + sum(map(len, texts)))
+            return glue.join(texts)
 
         @functions.signature({"types": ["array"]}, {"types": ["array"]})  # type: ignore[untyped-decorator]
         def _func_zip(self, first: list[Any], second: list[Any]) -> list[list[Any]]:
@@ -122,6 +158,8 @@ def find(expression: str, value: Any, trace: Trace | None = None) -> Any:
 
     try:
         return _interpreter()(_options(), trace).visit(_compiled(expression).parsed, value)
+    except RecursionError:
+        raise DataError(f"{expression[:80]!r} is nested too deeply") from None
     except JMESPathError as error:
         raise DataError(f"{expression!r} does not fit this row: {str(error).splitlines()[0]}") from None
 
@@ -134,6 +172,17 @@ def _interpreter() -> Any:
         def __init__(self, options: Any, trace: Trace | None) -> None:
             super().__init__(options)
             self.trace = trace
+            self.work = 0
+
+        def visit(self, node: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+            # What is built out of what was built multiplies: a short expression of a stranger's card would never end.
+            found = super().visit(node, *args, **kwargs)
+            self.work += 1
+            if node["type"] in ("multi_select_list", "multi_select_dict", "function_expression"):
+                self.work += _size(found)
+            if self.work > MAX_WORK:
+                raise DataError("an expression builds more than a million values for one row")
+            return found
 
         def visit_field(self, node: dict[str, Any], value: Any) -> Any:
             if self.trace is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import math
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from judgekit.errors import DataError, MissingDependency
+from judgekit.limits import MAX_COLUMNS, MAX_DEPTH, gunzip, json_value, read_file
 
 __all__ = ["FORMATS", "Row", "format_of", "plain", "read_json_text", "read_rows", "stem"]
 
@@ -113,7 +113,7 @@ def read_rows(
 def _text(path: str | Path) -> str:
     place = Path(path)
     try:
-        raw = place.read_bytes()
+        raw = read_file(place, error=DataError)
     except FileNotFoundError:
         raise DataError("there is no such file", file=str(path), mend="check the path") from None
     except IsADirectoryError:
@@ -122,7 +122,7 @@ def _text(path: str | Path) -> str:
         raise DataError(f"cannot be read ({error.strerror})", file=str(path)) from None
     if place.name.lower().endswith(".gz") or raw[:2] == b"\x1f\x8b":
         try:
-            raw = gzip.decompress(raw)
+            raw = gunzip(raw, str(path), DataError)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"not a whole gzip file ({error})", file=str(path), mend="fetch it again") from None
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -177,7 +177,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, 
 def read_json_text(text: str, file: str | None, line: int, field: str | None = None) -> Any:
     """One JSON value, strictly: no NaN, no infinity, no key twice, no half surrogate. Errors name `file` and `line`."""
     try:
-        value = _DECODER.decode(text)
+        value = json_value(text, _DECODER.decode)  # type: ignore[arg-type]
     except json.JSONDecodeError as error:
         at = line + text.count("\n", 0, error.pos)
         raise DataError(
@@ -190,8 +190,8 @@ def read_json_text(text: str, file: str | None, line: int, field: str | None = N
     except _BadValue as error:
         message, _, mend = str(error).partition(": ")
         raise DataError(message, file=file, line=line, field=field, mend=mend or None) from None
-    except RecursionError:
-        raise DataError("nested too deeply", file=file, line=line, field=field) from None
+    except ValueError as error:
+        raise DataError(str(error), file=file, line=line, field=field, mend=f"{MAX_DEPTH} levels are read") from None
     if "\\u" in text and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
         raise DataError(
             "a \\ud800-\\udfff escape without its partner is not a character",
@@ -211,7 +211,18 @@ def _object(value: Any, file: str, line: int) -> dict[str, Any]:
             line=line,
             mend="one {...} a line; a file that holds one list is named .json",
         )
+    _width(len(value), file, line)
     return value
+
+
+def _width(n: int, file: str, line: int) -> None:
+    if n > MAX_COLUMNS:
+        raise DataError(
+            f"{n:,} columns are too many",
+            file=file,
+            line=line,
+            mend=f"a table has {MAX_COLUMNS:,} at most: keep what is needed",
+        )
 
 
 def _jsonl(file: str, text: str, on_error: Callable[[DataError], None]) -> Iterator[Row]:
@@ -285,6 +296,7 @@ def _csv(file: str, text: str, delimiter: str, on_error: Callable[[DataError], N
 
 
 def _header(cells: list[str], file: str, line: int, delimiter: str) -> list[str]:
+    _width(len(cells), file, line)
     names = [cell.strip() for cell in cells]
     if len(names) == 1 and delimiter == ",":
         other = next((mark for mark in (";", "\t", "|") if mark in names[0]), None)
@@ -295,11 +307,13 @@ def _header(cells: list[str], file: str, line: int, delimiter: str) -> list[str]
                 line=line,
                 mend="name the file .tsv" if other == "\t" else "save it with commas",
             )
+    seen: set[str] = set()
     for index, name in enumerate(names):
         if not name:
             raise DataError(f"column {index + 1} has no name", file=file, line=line, mend="name it, or delete it")
-        if name in names[:index]:
+        if name in seen:
             raise DataError(f"two columns are named {name!r}", file=file, line=line, mend="rename one of them")
+        seen.add(name)
     return names
 
 
@@ -315,6 +329,7 @@ def _parquet(path: str | Path) -> Iterator[Row]:
         raise DataError("there is no such file", file=str(path), mend="check the path")
     try:
         table = pq.ParquetFile(path)
+        _width(len(table.schema_arrow), str(path), 1)
         number = 0
         for batch in table.iter_batches(batch_size=1024):
             for value in batch.to_pylist():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,8 +40,8 @@ class Snapshot(Run):
 
     def studies(self, name: str, start: str) -> list[dict[str, Any]]:
         """What a study committed under kinds that begin with `start`, by kind."""
-        rows = self._rows("SELECT kind, payload FROM studies WHERE name = ? ORDER BY kind", (name,))
-        return [json.loads(payload) for kind, payload in rows if str(kind).startswith(start)]
+        rows = self._rows("SELECT kind FROM studies WHERE name = ? ORDER BY kind", (name,), "studies")
+        return [self.study(name, kind) or {} for (kind,) in rows if str(kind).startswith(start)]
 
     def latest(self) -> pd.DataFrame:
         """Judgements of each rubric's wording in use."""

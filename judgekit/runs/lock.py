@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from judgekit.errors import InputError
+from judgekit.runs.schema import no_links
 from judgekit.safety import words_without_secrets
 
 __all__ = ["WriterLock"]
@@ -21,6 +22,7 @@ class WriterLock:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "run.lock"
+        no_links(folder)  # the lock is emptied below: it must not be another file of the user's
         self._file: IO[str] | None = open(self.path, "a+", encoding="utf-8")  # noqa: SIM115 - held until release()
         if not _take(self._file):
             holder = self._holder()

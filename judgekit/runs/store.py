@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,13 +19,14 @@ from typing import Any, Literal
 
 from judgekit.errors import DataError
 from judgekit.records import Criterion, Label, Record, content_hash
+from judgekit.runs.cells import Reader, values
 from judgekit.runs.lock import WriterLock
 from judgekit.runs.model import SERVED, Bill, CallRow, Judgement, Measured, RubricRow
 from judgekit.runs.reader import Run, open_run
 from judgekit.runs.schema import guard, open_reader, open_writer
 from judgekit.safety import words_without_secrets
 
-__all__ = ["Run", "RunStore", "decode", "encode", "now", "open_run"]
+__all__ = ["Run", "RunStore", "encode", "now", "open_run"]
 
 _CALL_JSON = {"request", "verdict", "flags", "attempts", "effective"}
 _JUDGEMENT_JSON = {"verdict", "criteria", "flags", "calls"}
@@ -44,6 +46,25 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
+def who() -> dict[str, Any]:
+    """The user, the host and the versions that decide a result, for the log."""
+    import platform
+    import socket
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        import getpass
+
+        user: str | None = getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a user without a name, as in some containers
+        user = f"uid {os.getuid()}" if hasattr(os, "getuid") else None
+    versions = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
+    for package in ("litellm", "pydantic", "numpy"):
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return {"user": user, "host": socket.gethostname(), "system": platform.platform(), "versions": versions}
+
+
 def encode(value: Any) -> str | None:
     """JSON text, or None for None; NaN is refused. A lone surrogate, which UTF-8 cannot hold, is written as an escape."""
     if value is None:
@@ -54,11 +75,6 @@ def encode(value: Any) -> str | None:
     except UnicodeEncodeError:
         text = json.dumps(value, allow_nan=False)
     return text
-
-
-def decode(text: str | None) -> Any:
-    """The value that `encode` wrote."""
-    return None if text is None else json.loads(text)
 
 
 def _plain(value: Any) -> Any:
@@ -74,16 +90,6 @@ def _plain(value: Any) -> Any:
 def _row(item: Any, names: Iterable[str], as_json: set[str]) -> list[Any]:
     values = ((name, getattr(item, name)) for name in names)
     return [encode(value) if name in as_json else _plain(value) for name, value in values]
-
-
-def _unrow(names: Iterable[str], as_json: set[str], row: Iterable[Any]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for name, value in zip(names, row, strict=True):
-        if name in as_json:
-            out[name] = decode(value)
-        else:
-            out[name] = value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
-    return out
 
 
 class RunStore:
@@ -202,10 +208,13 @@ class RunStore:
             ).fetchall()
         if row is None:
             return None
-        found = [_unrow(_LABELS, {"value", "criteria"}, label) for label in labels]
-        for label in found:
-            label["complete"] = None if label["complete"] is None else bool(label["complete"])
-        return Record.from_dict({**decode(row[0]), "labels": found})
+        found = [values(self.path, "labels", _LABELS, label) for label in labels]
+        reader = Reader(self.path, "records", ["dataset", "record_id", "record"])
+        full = (dataset, record_id, row[0])
+        try:
+            return Record.from_dict({**reader.row(full)[-1], "labels": found})
+        except ValueError as error:  # pydantic's
+            raise reader.damage(full, "record", f"is no record ({str(error).splitlines()[0]})") from None
 
     def record_ids(self, dataset: str) -> list[str]:
         """Ids of a data set's records, in their order."""
@@ -234,7 +243,8 @@ class RunStore:
         """Say that this version is the one in use now: readers take the latest."""
         with self.transaction() as con:
             con.execute(
-                "INSERT OR REPLACE INTO uses VALUES (?, ?, ?, ?, ?, ?)", (dataset, rubric, judge, ask, score_fp, now())
+                "INSERT OR REPLACE INTO uses VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(used), 0) + 1 FROM uses))",
+                (dataset, rubric, judge, ask, score_fp),
             )
 
     # -- calls ----------------------------------------------------------------------------------------------------
@@ -255,7 +265,7 @@ class RunStore:
     def _call(self, where: str, key: str) -> CallRow | None:
         with guard(self.path):
             row = self.con.execute(f"SELECT {', '.join(_CALLS)} FROM calls WHERE {where}", (key,)).fetchone()
-        return None if row is None else CallRow(**_unrow(_CALLS, _CALL_JSON, row))
+        return None if row is None else CallRow(**values(self.path, "calls", _CALLS, row))
 
     def put_call(self, row: CallRow) -> None:
         """Commit one call. A served call stays the only one of its key; others pile up for the eye."""
@@ -332,9 +342,7 @@ class RunStore:
                 tuple(where.values()),
             )
             for row in rows:
-                value = _unrow(_JUDGEMENTS, _JUDGEMENT_JSON, row)
-                value["complete"] = None if value["complete"] is None else bool(value["complete"])
-                yield Judgement(**value)
+                yield Judgement(**values(self.path, "judgements", _JUDGEMENTS, row))
 
     def tally(self, dataset: str, rubric: str, judge: str, ask: str) -> Iterator[tuple[Any, ...]]:
         """Per judgement: record id, sample, status, flags, tokens in and out, cost, why it is unscored. Texts stay on the disk."""
@@ -345,8 +353,8 @@ class RunStore:
                 "WHERE dataset = ? AND rubric = ? AND judge = ? AND ask = ?",
                 (dataset, rubric, judge, ask),
             )
-            for row in rows:
-                yield (*row[:3], decode(row[3]), *row[4:])
+            names = ["record_id", "sample", "status", "flags", "tokens_in", "tokens_out", "cost", "reason"]
+            yield from map(tuple, Reader(self.path, "judgements", names).rows(rows))
 
     def put_judgement(self, judgement: Judgement) -> None:
         """Commit one judgement; it replaces the one of the same data set, record, rubric, judge, sample and ask."""
@@ -366,7 +374,14 @@ class RunStore:
                 "SELECT call, criteria FROM checklists WHERE question_hash = ? AND writer_ask = ? AND model = ?",
                 (question_hash, writer_ask, model),
             ).fetchone()
-        return None if row is None else (row[0], [Criterion(**item) for item in decode(row[1])])
+        if row is None:
+            return None
+        reader = Reader(self.path, "checklists", ["call", "criteria"])
+        call, criteria = reader.row(row)
+        try:
+            return call, [Criterion(**item) for item in criteria]
+        except (ValueError, TypeError) as error:
+            raise reader.damage(row, "criteria", f"are no criteria ({str(error).splitlines()[0]})") from None
 
     def put_checklist(
         self, question_hash: str, writer: str, writer_ask: str, model: str, call: str, criteria: Iterable[Criterion]
@@ -396,7 +411,7 @@ class RunStore:
                 f"SELECT {', '.join(names)} FROM measurements WHERE dataset = ? AND record_id = ? AND metric = ? AND signature = ?",
                 (dataset, record_id, metric, signature),
             ).fetchone()
-        return None if row is None else Measured(**_unrow(names, {"details"}, row))
+        return None if row is None else Measured(**values(self.path, "measurements", names, row))
 
     def put_study(self, name: str, kind: str, payload: dict[str, Any]) -> None:
         """Keep a study's state under its name and kind."""
@@ -406,15 +421,20 @@ class RunStore:
     def study(self, name: str, kind: str) -> dict[str, Any] | None:
         """A study's state, or None."""
         with guard(self.path):
-            row = self.con.execute("SELECT payload FROM studies WHERE name = ? AND kind = ?", (name, kind)).fetchone()
-        return None if row is None else decode(row[0])
+            row = self.con.execute(
+                "SELECT name, kind, payload FROM studies WHERE name = ? AND kind = ?", (name, kind)
+            ).fetchone()
+        return None if row is None else values(self.path, "studies", ["name", "kind", "payload"], row)["payload"]
 
-    def begin_command(self, argv: list[str], version: str) -> int:
-        """Log that a command starts; returns its number for `end_command`."""
+    def begin_command(self, argv: list[str], version: str, about: dict[str, Any] | None = None) -> int:
+        """Log that a command starts: who, where and with which versions, and what the caller tells of it (`about`).
+
+        Returns its number for `end_command`. Keys and passwords in words and addresses are struck out.
+        """
         with self.transaction() as con:
             cursor = con.execute(
-                "INSERT INTO commands (argv, version, started) VALUES (?, ?, ?)",
-                (encode(words_without_secrets(argv)), version, now()),
+                "INSERT INTO commands (argv, version, started, about) VALUES (?, ?, ?, ?)",
+                (encode(words_without_secrets(argv)), version, now(), encode({**who(), **(about or {})})),
             )
             return int(cursor.lastrowid or 0)
 

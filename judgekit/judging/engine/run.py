@@ -31,6 +31,7 @@ from judgekit.judging.engine.units import (
     units,
 )
 from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.endpoint import endpoint_of, resolve_base
 from judgekit.judging.provider.prices import price_for
 from judgekit.judging.provider.types import JudgeSpec
 from judgekit.progress import Progress
@@ -81,7 +82,7 @@ async def run_judges(
     options, stop = options or Options(), stop or Stop()
     _distinct(sets, rubrics, judges)
     with RunStore(out) as store:
-        number = store.begin_command(list(argv or sys.argv), __version__)
+        number = store.begin_command(list(argv or sys.argv), __version__, _about(sets, rubrics, judges))
         try:
             outcome = await _Work(store, number, sets, rubrics, judges, options, stop, quiet, known).run()
         except BaseException as error:
@@ -90,6 +91,22 @@ async def run_judges(
             raise
         store.end_command(number, outcome.stopped or ("provider" if outcome.error else "done"))
         return outcome
+
+
+def _about(sets: Sequence[RecordSet], rubrics: Sequence[CompiledRubric], judges: Sequence[JudgeSpec]) -> dict[str, Any]:
+    """What the run's log says of a command: data, rubrics with their fingerprints, judges with the address that they are asked at."""
+    return {
+        "data": [{"name": one.name, "file": one.path, "records": len(one)} for one in sets],
+        "rubrics": [{"name": one.name, "ask": one.ask_fingerprint, "score": one.score_fingerprint} for one in rubrics],
+        "judges": [{"judge": one.notation, "address": _address(one)} for one in judges],
+    }
+
+
+def _address(judge: JudgeSpec) -> str | None:
+    """Where a judge is asked, without passwords; None for recorded verdicts and what runs on this machine without a server."""
+    if judge.model.startswith(("replay/", "local/")):
+        return None
+    return endpoint_of(judge.model, resolve_base(judge.model, judge.api_base))
 
 
 class _Work:

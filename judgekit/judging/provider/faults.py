@@ -153,12 +153,12 @@ def _status(error: Exception) -> int | None:
 
 def _message(error: Exception, clean: Callable[[str], str]) -> str:
     body = _body(error).get("message")
-    text = clean(str(body) if body else str(getattr(error, "message", None) or error))
+    # Struck, then a bounded text whose runs of white space are one space: what follows would be quadratic in a hostile one.
+    text = " ".join(clean(str(body or getattr(error, "message", None) or error)).split())[:20_000]
     while (shorter := _PREFIX.sub("", text, count=1)) != text and shorter:
         text = shorter
     text = text.split("Traceback (most recent call last)")[0]
-    text = re.sub(r"\s*ssl:<[^>]*>", "", text)
-    return re.sub(r"\s+", " ", text).strip()[:1500] or type(error).__name__
+    return re.sub(r" ?ssl:<[^<>]*>", "", text).strip()[:1500] or type(error).__name__
 
 
 def _body(error: Exception) -> dict[str, Any]:
