@@ -1,18 +1,15 @@
-"""``judgekit data``: list, show, fetch, prepare, validate and export data sets."""
+"""``judgekit data``: list, show, fetch, prepare, validate and export data sets, and propose cards."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from judgekit.errors import DataError
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["data"]
 
@@ -263,6 +260,56 @@ def _counts(found: dict[str, Any], errors: int) -> None:
                 f"... and {len(hidden)} more raters with {sum(row['n'] for row in hidden)} labels (all with --json)"
             )
     _notes(found["notes"])
+
+
+@data.command("card")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--out", "-o", type=click.Path(dir_okay=False), help="Write the card here instead of printing it.")
+@JSON
+def card_(file: str, out: str | None, as_json: bool) -> None:
+    """Propose a card for a file of your own: what its columns seem to mean, in words, and what comes of it.
+
+    At a terminal it asks where a guess may be wrong; read the card before you rely on it.
+    """
+    import tempfile
+
+    from judgekit.data import load_records
+    from judgekit.data.propose import outcome, propose
+
+    watched = sys.stdin.isatty() and sys.stderr.isatty() and not as_json
+    found = propose(
+        file, (lambda question, guess: click.prompt(question, default=guess, err=True)) if watched else None
+    )
+    if out is not None and Path(out).exists():
+        raise DataError("this file is there already", file=out, field="out", mend="name another file, or delete it")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(out) if out is not None else Path(folder) / "card.yaml"
+        place.write_text(found.card, encoding="utf-8")
+        records = load_records(file, str(place))
+    if as_json:
+        value = {
+            "card": found.card,
+            "understood": found.words,
+            "unsure": found.unsure,
+            "notes": records.notes,
+            "file": out,
+        }
+        value["records"] = [record.to_dict() for record in records[:5]]
+        click.echo(json.dumps(value, ensure_ascii=False))
+        return
+    if out is None:
+        click.echo(found.card, nl=False)
+    for sentence in found.words:
+        click.echo(f"understood: {sentence}", err=True)
+    for sentence in found.unsure:
+        click.echo(f"unsure: {sentence}", err=True)
+    _notes(records.notes)
+    for sentence in outcome(records):
+        click.echo(sentence, err=True)
+    click.echo(
+        f"next: judgekit data validate {file} --card {f'./{out}' if out and '/' not in out else out or './card.yaml'}",
+        err=True,
+    )
 
 
 @data.command()
