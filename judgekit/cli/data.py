@@ -96,7 +96,7 @@ def _about(name: str, as_json: bool) -> None:
 
 
 def _record(record: Any) -> None:
-    from judgekit.data.labels import describe
+    from judgekit.data.labels import describe, is_join, standing_behind
 
     click.echo(click.style(f"[{record.id}]", bold=True) + f"  cluster {record.cluster_id}")
     for title, text in (
@@ -119,6 +119,8 @@ def _record(record: Any) -> None:
         score = "" if label.score is None else f", score {label.score:.3g}"
         severity = f", {label.severity}" if label.severity else ""
         value = f", {_short(json.dumps(label.value, ensure_ascii=False), 80)}" if label.value is not None else ""
+        if is_join(label):
+            value = f" ({label.rationale})" if standing_behind(label) > 1 else " (one rater)"
         click.echo(f"  label {label.construct}, {describe(label.rater)}: {verdict}{score}{severity}{value}")
     if record.meta:
         click.echo(f"  meta: {_short(json.dumps(record.meta, ensure_ascii=False), 200)}")

@@ -18,7 +18,7 @@ from judgekit.records import Record
 __all__ = ["Proposal", "outcome", "propose"]
 
 _NAMES = {
-    "id": ("id", "record_id", "item_id", "answer_id", "case_id", "case", "case_no", "fall", "fall_nr", "fallnummer", "nr", "no", "number", "item", "row", "key"),
+    "id": ("id", "record_id", "item_id", "answer_id", "case_id", "case", "case_no", "case_number", "patient_case", "fall", "fall_nr", "fallnummer", "nr", "no", "number", "item", "row", "key"),
     "question": ("question", "frage", "asked", "prompt", "query", "stem", "pregunta", "vignette", "patient_question"),
     "response": ("response", "answer", "antwort", "reply", "bot_answer", "model_answer", "output", "completion", "generated_answer", "llm_answer", "reponse", "respuesta"),
     "reference": ("reference", "gold", "gold_answer", "ideal", "ideal_answer", "reference_answer", "true_answer", "referenz", "ground_truth"),
