@@ -289,7 +289,7 @@ def card_(file: str, out: str | None, as_json: bool) -> None:
         place.write_text(found.card, encoding="utf-8")
         records = load_records(file, str(place))
     if as_json:
-        value = {
+        value: dict[str, Any] = {
             "card": found.card,
             "understood": found.words,
             "unsure": found.unsure,

@@ -165,7 +165,7 @@ class Mapper:
             people = [(self.rater(index, spec, row.value, None, row.line), row.value)]
         for name, item in people:
             # A rater without a value, or with an empty list of words, did not rate.
-            if item is None or item == [] or (row.textual and item == ""):
+            if item in (None, "", []):
                 continue
             if spec.when is not None and no(self.part(index, "when", spec.when, item, row.line)):
                 continue
