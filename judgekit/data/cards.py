@@ -402,23 +402,37 @@ def load_card(card: str | Path | Card) -> Card:
 
 
 def _translated(error: ValidationError, file: str, lines: dict[tuple[str, ...], int]) -> DataError:
-    first = max(error.errors(include_url=False), key=lambda item: item["type"] == "extra_forbidden")
-    place = tuple(str(part) for part in first["loc"] if str(part) != "[key]")
+    """The first of a card's errors, unknown keys before others; the further ones stand at the end of its `mend`."""
+    found = sorted(error.errors(include_url=False), key=lambda item: item["type"] != "extra_forbidden")
+    first, *others = [_one(item, file, lines) for item in found]
+    if others:
+        told = "; ".join(
+            f"{f'line {other.line}, ' if other.line else ''}{other.field or 'the card'}: {other.message}"
+            + (f" ({other.mend})" if other.mend else "")
+            for other in others
+        )
+        mend = first.mend or "correct it"
+        first.mend = f"{mend}{'' if mend.endswith('?') else '.'} Also wrong: {told}"
+    return first
+
+
+def _one(item: Any, file: str, lines: dict[tuple[str, ...], int]) -> DataError:
+    place = tuple(str(part) for part in item["loc"] if str(part) != "[key]")
     known = place
     while known and known not in lines:
         known = known[:-1]
     field = ".".join(part for part in place if place[:2] != ("shapes", "rows") or part not in ("shapes", "rows"))
-    message, mend = str(first["msg"]), None
-    if first["type"] == "extra_forbidden":
+    message, mend = str(item["msg"]), None
+    if item["type"] == "extra_forbidden":
         near = get_close_matches(place[-1], _keys_beside(place), 1)
         message = "unknown key"
         mend = f"did you mean {near[0]!r}?" if near else f"the keys here are {', '.join(_keys_beside(place))}"
-    elif first["type"] == "missing":
+    elif item["type"] == "missing":
         message, mend = "is missing", "add it"
-    elif first["type"] == "value_error":
+    elif item["type"] == "value_error":
         message, _, mend = message.removeprefix("Value error, ").partition(": ")
-    elif first["type"] == "literal_error":
-        message = f"{first['input']!r} is none of {first['ctx']['expected']}"
+    elif item["type"] == "literal_error":
+        message = f"{item['input']!r} is none of {item['ctx']['expected']}"
     return DataError(message, file=file, line=lines.get(known), field=field or None, mend=mend or None)
 
 

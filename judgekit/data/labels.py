@@ -141,7 +141,13 @@ def join(
     """
     people = persons(people)
     n = len(people)
-    base = Label(construct=people[0].construct, rater=PREFIX + how, value={"raters": n})
+    severities = {label.severity for label in people}  # kept where all say the same
+    base = Label(
+        construct=people[0].construct,
+        rater=PREFIX + how,
+        severity=severities.pop() if len(severities) == 1 else None,
+        value={"raters": n},
+    )
     scores = sorted(exact(label.score) for label in people if label.score is not None)
     verdicts = [label.complete for label in people if label.complete is not None]
     if n == 1:

@@ -94,7 +94,14 @@ def read_source(
                 problems.add(fault)
             out, joins = join_raters(mapper.shape(), out)
             notes += joins
-    notes = [*(mapper.notes() if mapper else []), *notes, *lookalikes(out), *(one_class(out) if whole else [])]
+    notes = [
+        *problems.notes,
+        *(mapper.notes() if mapper else []),
+        *notes,
+        *lookalikes(out),
+        *(one_class(out) if whole else []),
+        *_answers(out),
+    ]
     return RecordSet(
         out,
         name=dataset or _name(source, mapper),
@@ -103,6 +110,18 @@ def read_source(
         notes=notes,
         promises_labels=mapper is not None and mapper.shape_name is not None and bool(mapper.shape().labels),
     )
+
+
+def _answers(records: list[Record]) -> list[str]:
+    """`answer` is the right option of a multiple-choice question; a file of questions and answers mostly means `response`."""
+    if records and all(
+        record.answer is not None and not record.options and record.response is None for record in records
+    ):
+        return [
+            "every record has an `answer`, no `options` and no `response`: `answer` is the right option of a multiple-choice "
+            "question; call the text that is to be judged `response`"
+        ]
+    return []
 
 
 def _by_name(source: Any, card: str | Path | Card | None) -> tuple[Any, str | Path | Card | None]:
@@ -217,7 +236,7 @@ def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[
             return
         kind = kind or format_of(source)
         table = kind in ("csv", "tsv", "parquet")
-        for row in read_rows(source, kind, problems.add):
+        for row in read_rows(source, kind, problems.add, problems.notes.append):
             yield row, table
     elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas DataFrame
         for number, value in enumerate(source.to_dict("records"), 1):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from judgekit.data.cards import Card, LabelSpec, Shape, TruthSpec
 from judgekit.data.expressions import Trace, find, no, nothing
 from judgekit.data.labels import PREFIX, fraction
 from judgekit.data.source import Row
-from judgekit.data.table import is_missing
+from judgekit.data.table import decimal_point, is_missing
 from judgekit.errors import DataError
 from judgekit.exact import exact, meets
 from judgekit.records import Criterion, Label, Record
@@ -166,7 +165,7 @@ class Mapper:
             people = [(self.rater(index, spec, row.value, None, row.line), row.value)]
         for name, item in people:
             # A rater without a value, or with an empty list of words, did not rate.
-            if item is None or item == [] or (row.textual and item == ""):
+            if item in (None, "", []):
                 continue
             if spec.when is not None and no(self.part(index, "when", spec.when, item, row.line)):
                 continue
@@ -298,10 +297,10 @@ class Mapper:
             got = self.part(index, "score", rule.path, item, row.line)
             if self.missing("score", got):
                 continue
-            if isinstance(got, str) and _COMMA.fullmatch(got.strip()):
+            written = decimal_point(got) if isinstance(got, str) else got
+            if written != got:
                 self.remarks["labels.score: a comma in a number is read as a decimal point"] += 1
-                got = got.strip().replace(",", ".")
-            number = _number(got)
+            number = _number(written)
             low, high = sorted((rule.min, rule.max))
             if not isinstance(number, int | float) or isinstance(number, bool) or not low <= number <= high:
                 raise DataError(
@@ -394,9 +393,6 @@ class Mapper:
                 doubt = " (nothing is labelled: is it the card of this file?)" if "labels" in missing else ""
                 out.append(f"the card {self.card.name!r} found nothing in any row for {', '.join(missing)}{doubt}")
         return out
-
-
-_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
 
 
 def _number(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import re
@@ -88,29 +89,65 @@ def _raise(error: DataError) -> None:
     raise error
 
 
+def _silent(note: str) -> None:
+    pass
+
+
 def read_rows(
-    path: str | Path, format: str | None = None, on_error: Callable[[DataError], None] = _raise
+    path: str | Path,
+    format: str | None = None,
+    on_error: Callable[[DataError], None] = _raise,
+    on_note: Callable[[str], None] = _silent,
 ) -> Iterator[Row]:
     """Yield the rows of a file in order.
 
     `format` is one of `FORMATS`; by default the file's name tells. Nothing is converted: CSV cells stay text, JSON numbers
     stay numbers. DataError, with the line, for bad bytes, bad JSON, NaN, duplicate keys or columns, ragged rows. One bad line of
-    many goes to `on_error`, which raises it, unless the caller wants to hear of them all.
+    many goes to `on_error`, which raises it, unless the caller wants to hear of them all. `on_note` hears what was found out about the file: a
+    table divided by semicolons, tabs or bars, text in UTF-16, and a table in Windows-1252, as Excel saves it.
     """
     kind = format or format_of(path)
     if kind == "parquet":
         yield from _parquet(path)
         return
-    text = _text(path)
+    text = _text(path, kind, on_note)
     if kind == "jsonl":
         yield from _jsonl(str(path), text, on_error)
     elif kind == "json":
         yield from _json(str(path), text)
     else:
-        yield from _csv(str(path), text, "\t" if kind == "tsv" else ",", on_error)
+        usual = "\t" if kind == "tsv" else ","
+        delimiter = _delimiter(text, usual)
+        if delimiter != usual:
+            on_note(f"the columns of {Path(path).name} are divided by {_MARKS[delimiter]}")
+        yield from _csv(str(path), text, delimiter, on_error)
 
 
-def _text(path: str | Path) -> str:
+_MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# What Windows-1252 holds beyond ASCII in texts that people write: other bytes mean that the file is something else.
+_WESTERN = frozenset(
+    "äöüÄÖÜßàáâãåæçèéêëìíîïñòóôõøùúûýœšžÀÁÂÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕØÙÚÛÝŒŠŽ€‚„…‘’“”•–—°±²³µ·¹º»«¼½¾¿¡§©®™×÷´¨\xa0"
+)
+
+
+def _delimiter(text: str, usual: str) -> str:
+    """The mark that divides a table's columns: the usual one where it does, else the one that gives the most."""
+    columns: dict[str, int] = {}
+    for mark in (usual, *_MARKS):
+        try:
+            rows = [
+                row
+                for row in itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True), 20)
+                if row
+            ]
+        except csv.Error:
+            continue
+        if rows and len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):
+            columns[mark] = len(rows[0])
+    return usual if usual in columns or not columns else max(columns, key=lambda mark: columns[mark])
+
+
+def _text(path: str | Path, kind: str, on_note: Callable[[str], None]) -> str:
     place = Path(path)
     try:
         raw = read_file(place, error=DataError)
@@ -126,10 +163,24 @@ def _text(path: str | Path) -> str:
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"not a whole gzip file ({error})", file=str(path), mend="fetch it again") from None
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise DataError("the file is UTF-16", file=str(path), line=1, mend="save it as UTF-8")
+        try:
+            text = raw.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"not whole UTF-16 text ({error.reason})", file=str(path), mend="save it as UTF-8"
+            ) from None
+        on_note(f"{place.name} is UTF-16")
+        return text
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        western = raw.decode("cp1252", "replace") if kind in ("csv", "tsv") else "\ufffd"
+        strange = {char for char in western if ord(char) > 127}
+        if strange <= _WESTERN:
+            on_note(
+                f"{place.name} is not UTF-8 and was read as Windows-1252, with the letters {' '.join(sorted(strange)[:12])}"
+            )
+            return western
         line = raw.count(b"\n", 0, error.start) + 1
         raise DataError(
             f"byte {raw[error.start]:#04x} is not UTF-8",
@@ -278,7 +329,7 @@ def _csv(file: str, text: str, delimiter: str, on_error: Callable[[DataError], N
         if not cells or (len(cells) == 1 and not cells[0].strip() and (header is None or len(header) > 1)):
             continue
         if header is None:
-            header = _header(cells, file, line, delimiter)
+            header = _header(cells, file, line)
             continue
         if len(cells) != len(header):
             on_error(
@@ -295,18 +346,9 @@ def _csv(file: str, text: str, delimiter: str, on_error: Callable[[DataError], N
         raise DataError("the file is empty", file=file, line=1, mend="the first line names the columns")
 
 
-def _header(cells: list[str], file: str, line: int, delimiter: str) -> list[str]:
+def _header(cells: list[str], file: str, line: int) -> list[str]:
     _width(len(cells), file, line)
     names = [cell.strip() for cell in cells]
-    if len(names) == 1 and delimiter == ",":
-        other = next((mark for mark in (";", "\t", "|") if mark in names[0]), None)
-        if other is not None:
-            raise DataError(
-                f"the columns seem to be divided by {other!r}",
-                file=file,
-                line=line,
-                mend="name the file .tsv" if other == "\t" else "save it with commas",
-            )
     seen: set[str] = set()
     for index, name in enumerate(names):
         if not name:

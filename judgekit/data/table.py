@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Number
@@ -12,7 +13,18 @@ from typing import Any
 from judgekit.data.source import format_of, plain, read_rows, stem
 from judgekit.errors import DataError
 
-__all__ = ["MISSING", "NO", "QUESTION_COLUMNS", "YES", "Table", "is_missing", "question_columns", "read_table", "truth"]
+__all__ = [
+    "MISSING",
+    "NO",
+    "QUESTION_COLUMNS",
+    "YES",
+    "Table",
+    "decimal_point",
+    "is_missing",
+    "question_columns",
+    "read_table",
+    "truth",
+]
 
 MISSING = ("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null", "none", "-", "–", "—")
 """What stands for no value where a score, a verdict or a level is expected; `is_missing` compares it in any case, without outer spaces."""
@@ -27,12 +39,15 @@ NO = ("false", "no", "0", "0.0", "incomplete")
 """What a yes and a no look like; `truth` compares them in any case, without outer spaces."""
 
 
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows as they were written, with the line where each begins (1-based; None where the source has no lines).
 
     `columns` are in the order of their first appearance; a row of JSON lacks the keys that it did not have. `digest` is the sha256 of the
-    file's bytes (of a DataFrame: of its cells), for signatures.
+    file's bytes (of a DataFrame: of its cells), for signatures. `notes` says what was found out about the file, such as columns divided by semicolons.
     """
 
     name: str
@@ -41,6 +56,7 @@ class Table:
     rows: list[dict[str, Any]]
     lines: list[int] | None
     digest: str
+    notes: tuple[str, ...] = ()
 
     def fail(self, row: int, column: str, message: str, mend: str) -> DataError:
         """The error to raise about one cell (`row` counts from 0)."""
@@ -68,7 +84,8 @@ def read_table(source: Any) -> Table:
     if not path.is_file():
         raise DataError("there is no such run or table", file=str(path), mend="check the path")
     kind = format_of(path)
-    rows = list(read_rows(path, kind))
+    notes: list[str] = []
+    rows = list(read_rows(path, kind, on_note=notes.append))
     columns: dict[str, None] = {}
     for row in rows:
         columns.update(dict.fromkeys(row.value))
@@ -79,6 +96,7 @@ def read_table(source: Any) -> Table:
         [row.value for row in rows],
         None if kind == "parquet" else [row.line for row in rows],
         hashlib.sha256(path.read_bytes()).hexdigest(),
+        tuple(notes),
     )
 
 
@@ -126,3 +144,8 @@ def truth(value: Any) -> bool | None:
     if word not in YES + NO:
         raise ValueError(f"{value!r} is neither yes nor no")
     return word in YES
+
+
+def decimal_point(text: str) -> str:
+    """A number that was written with a decimal comma, ``3,5``, with a point; any other text as it is."""
+    return text.replace(",", ".") if _COMMA.fullmatch(text.strip()) else text

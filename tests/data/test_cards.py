@@ -431,3 +431,57 @@ def test_the_editor_schema_is_not_stale_and_takes_every_shipped_card() -> None:
         check.iter_errors({"card": "a", "title": "b", "licence": "c", "citation": "d", "fields": {"id": "id"}, "x": 1})
     )
     assert list(check.iter_errors({"card": "a", "title": "b", "licence": "c", "citation": "d"}))
+
+
+def test_all_that_is_wrong_with_a_card_is_told_at_once(tmp_path: Path) -> None:
+    body = "fields: {id: id, response: 'a['}\nlables: {}\nlabels:\n  score: {path: s, min: 2, max: 2}\n  join: best\n"
+    with pytest.raises(DataError) as caught:
+        load_card(card(tmp_path, body))
+    error = caught.value
+    assert (error.line, error.field, error.message) == (6, "lables", "unknown key")
+    assert (error.mend or "").startswith(
+        "did you mean 'labels'? Also wrong: line 5, fields.response: 'a[' is no JMESPath"
+    )
+    assert "line 8, labels.0.score.0: min and max must differ" in (error.mend or "")
+    assert "line 9, labels.0.join: 'best' is none of" in (error.mend or "")
+
+
+RATINGS = [
+    {"id": "1", "response": "x", "who": "a", "score": "4", "ok": "yes", "sev": "Mild"},
+    {"id": "1", "response": "x", "who": "b", "score": "2", "ok": "NO ", "sev": ""},
+    {"id": "2", "response": "y", "who": "a", "score": "NA", "ok": "", "sev": "Severe"},
+    {"id": "3", "response": "z", "who": "b", "score": "5", "ok": "1", "sev": "mild"},
+]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        "score: {path: score, min: 1, max: 5}\n  complete_when: '>= 3'",
+        "complete: ok",
+        "severity: sev\n  severities: {none: 1, Mild: 0.75, Severe: 0.25}\n  complete_when: '>= 0.75'",
+    ],
+)
+def test_every_form_of_a_table_gives_the_same_labels(tmp_path: Path, labels: str) -> None:
+    import pandas as pd
+
+    mine = card(tmp_path, f"merge: true\nfields: {{id: id, response: response}}\nlabels:\n  rater: who\n  {labels}\n")
+    frame = pd.DataFrame(RATINGS)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "semicolons.csv", index=False, sep=";")
+    frame.to_csv(tmp_path / "a.tsv.gz", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_json(tmp_path / "a.json", orient="records")
+    frame.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    # Numbers as numbers and nothing as null, where the form has them.
+    typed = frame.assign(score=pd.to_numeric(frame["score"], errors="coerce"), sev=frame["sev"].replace({"": None}))
+    typed.to_parquet(tmp_path / "typed.parquet")
+    sources = ["a.csv", "semicolons.csv", "a.tsv.gz", "a.parquet", "a.json", "a.jsonl", "typed.parquet"]
+    found = [list(load_records(tmp_path / name, card=mine)) for name in sources]
+    found += [list(load_records(data, card=mine)) for data in (frame, typed, RATINGS)]
+    assert all(records == found[0] for records in found[1:])
+    assert all(
+        any(label.rater and label.rater.startswith("join:") for label in record.labels)
+        for record in found[0]
+        if record.labels
+    )
