@@ -32,7 +32,7 @@ __all__ = ["report"]
     "--figures",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Also PNG, SVG and CSV for papers.",
+    help="Also every figure as PNG, SVG and PDF, with its data.",
 )
 @click.option("--metric", multiple=True, metavar="NAME", help="Also set this local metric against the labels, or all.")
 @click.option(
