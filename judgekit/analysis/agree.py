@@ -66,7 +66,9 @@ class Agree(Filtered, Clustered, Seeded, Selected):
     met: tuple[str, ...] = opt(
         (), "With --on criteria: the words that mean met; ratings become yes and no.", metavar="WORD,WORD"
     )
-    construct: str | None = opt(None, "Run or data: which construct, when labels speak of several.", metavar="NAME")
+    construct: str | None = opt(  # type: ignore[assignment]
+        None, "Run or data: which construct, when labels speak of several.", metavar="NAME"
+    )
     card: str | None = opt(None, "Data: how to read it.", metavar="CARD")
     panel: Literal["mean", "majority"] | None = opt(
         None, "Run: also all judges (or those of --judge) as one panel.", only="run"

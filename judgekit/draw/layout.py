@@ -102,7 +102,8 @@ def _plot(chart: Plot) -> Sheet:
 def _bars(chart: Bars) -> Sheet:
     high, many = 190.0, max(1, len(chart.rows))
     deep = 1 if chart.stacked else max(1, len(chart.groups))
-    width = max(460.0, LEFT + 8 + many * max(34.0, 15.0 * deep))
+    longest = max((room(word) for row in chart.rows for word in row.name.split()), default=0)
+    width = max(460.0, LEFT + 8 + many * max(34.0, 15.0 * deep, min(80.0, longest + 6)))
     inner = width - LEFT - 8
     cluster = inner / many
     top = max((sum(row.values) if chart.stacked else max(row.values, default=0) for row in chart.rows), default=0) or 1
@@ -212,7 +213,7 @@ def _boxes(chart: Boxes) -> Sheet:
         tip = f"{box.name}: median {box.median:g}, middle half {box.lower:g} to {box.upper:g}, mean {box.mean:.2f}"
         tall = max(1.5, at(box.lower) - at(box.upper))
         sheet.rect(middle - half, at(box.upper), 2 * half, tall, "bar", colour=box.colour, tip=tip, depth=0.55)
-        sheet.line("base", (middle - half, at(box.median)), (middle + half, at(box.median)))
+        sheet.line("median", (middle - half, at(box.median)), (middle + half, at(box.median)))
         sheet.mark(middle, at(box.mean), 3)
         sheet.column(middle, base + 15 + LINE * (len(names[place]) - 1) / 2, names[place], "tick", "middle")
     return sheet

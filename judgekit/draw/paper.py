@@ -30,7 +30,7 @@ HATCHES: dict[Colour, str] = {
 }
 GREY, SOFT, PALE = "#777777", "#444444", "#E5E5E5"
 STROKES = {"grid": (PALE, 0.8), "base": (GREY, 1.2), "guide": (GREY, 1.2), "target": (GREY, 1.2), "curve": ("", 2.2), "span": ("", 1.8),
-           "arrow": (GREY, 1.2), "head": (GREY, 1.0)}  # fmt: skip
+           "arrow": (GREY, 1.2), "head": (GREY, 1.0), "median": ("black", 2.2)}  # fmt: skip
 FILLS = {"bar": "", "plus": COLOURS[0], "minus": COLOURS[1], "blank": "none", "cell": "white", "box": "white", "side": "white",
          "main": "#E3EFF5", "node": GREY}  # fmt: skip
 EDGED = {

@@ -29,7 +29,7 @@ _BREAK = re.compile(r"(?<=[-/_.:])")  # where a name that is too long may be cut
 
 @dataclass(frozen=True)
 class Stroke:
-    """Points that a line joins; `kind` says what it is (grid, base, guide, target, curve, span, arrow, or a filled head)."""
+    """Points that a line joins; `kind` says what it is (grid, base, median, guide, target, curve, span, arrow, or a filled head)."""
 
     points: Sequence[Point]
     kind: str

@@ -29,7 +29,7 @@ class Report(Analysis):
         None, "The run that judged the pairs of `judgekit reasons`, when it is another one.", metavar="RUN"
     )
     markdown: str | None = opt(None, "Also a summary for a pull request.", metavar="FILE")
-    figures: str | None = opt(None, "Also PNG, SVG and CSV for papers.", metavar="DIR")
+    figures: str | None = opt(None, "Also every figure as PNG, SVG and PDF, with its data.", metavar="DIR")
     metric: tuple[str, ...] = opt(
         (), "Also set this local metric against the labels, or all. [repeatable]", metavar="NAME"
     )

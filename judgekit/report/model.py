@@ -30,6 +30,7 @@ __all__ = [
     "percent",
     "pvalue",
     "share",
+    "with_data",
 ]
 
 NONE = "–"
@@ -136,6 +137,11 @@ class Figure(Drawing):
 
     data: Grid
     wide: bool = False
+
+
+def with_data(drawn: Drawing, data: Grid) -> Figure:
+    """A picture of an analysis with its data, under the data's name."""
+    return Figure(**(vars(drawn) | {"name": data.name}), data=data)
 
 
 @dataclass(frozen=True)

@@ -187,6 +187,29 @@ def test_search_filters_and_pages(opened: Any) -> None:
     wait(opened, f"document.getElementById('found').textContent.startsWith('{bad} of')")
 
 
+def test_records_sort_by_every_column_and_the_address_keeps_it(opened: Any, page: Path) -> None:
+    shown = "return [...document.querySelectorAll('#records-table tbody tr:not(.more)')].map(tr => tr.cells[arguments[0]].innerText)"
+    count = opened.execute_script("return document.querySelectorAll('#records-table .sort').length")
+    assert count == opened.execute_script("return document.querySelector('#records-table tbody tr').cells.length")
+    for column in range(count):
+        for way in ("ascending", "descending"):
+            opened.execute_script("document.querySelectorAll('#records-table .sort')[arguments[0]].click()", column)
+            wait(
+                opened,
+                f"document.querySelectorAll('#records-table th')[{column}].getAttribute('aria-sort') === '{way}'",
+            )
+        if column >= 5:  # scores: highest first, what is unscored last
+            values = [float(value) for value in opened.execute_script(shown, column) if value != "–"]
+            assert values == sorted(values, reverse=True)
+    choose(opened, "find-label", "incomplete")
+    address, before = opened.current_url, opened.execute_script(shown, 0)
+    assert "label=incomplete" in address
+    opened.get("about:blank")
+    opened.get(address)
+    wait(opened, "document.documentElement.dataset.ready === 'yes'")
+    assert opened.execute_script(shown, 0) == before
+
+
 def test_outcomes_are_those_of_the_operating_point(opened: Any, run: Path) -> None:
     for index, row in enumerate(triage(run).operating_points):
         if row.point.threshold is None:

@@ -6,8 +6,8 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from judgekit.analysis.triage_row import Row
 
+from judgekit.analysis.triage.row import Row
 from judgekit.report.context import Context
 from judgekit.report.model import Figure, Grid, Panel, Says
 from judgekit.report.panels.headline import build, headline
@@ -67,6 +67,18 @@ def test_a_judge_that_saves_nothing_is_never_green(context: Context, optimistic:
     said = headline(context, rows)
     assert (said.tone, said.mark) == ("bad", "Saves nothing")
     assert {sentence(row)[0] for row in rows} == {"warn"}
+
+
+def test_scores_that_are_not_shown_to_rank_are_never_green_and_never_first(context: Context) -> None:
+    # Made to leave most unread: a judge whose interval of the AUC holds .5 (its scores are nearly drawn by lot).
+    shown = by_workload(context)[0].with_values(optimistic=False)
+    lucky = next(row for row in context.rows if (row.headline.interval.low or 0) < 0.5)
+    lucky = dataclasses.replace(lucky, point=dataclasses.replace(lucky.point, workload=0.1)).with_values(
+        workload_all=0.1, optimistic=False
+    )
+    assert headline(context, [lucky, shown]).text.startswith(f"With {context.name(shown)},")
+    said = headline(context, [lucky])
+    assert (said.tone, said.mark) == ("warn", "Not shown to beat chance")
 
 
 def test_no_verdict_is_no_headline(tmp_path: Path) -> None:

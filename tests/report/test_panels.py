@@ -95,10 +95,46 @@ def test_severity_adds_up_to_the_records_and_bounds_are_above_the_shares(panels:
 
 
 def test_levels_add_up_to_the_records(panels: dict[str, Panel | LeftOut]) -> None:
-    for figure in figures(panels["levels"]).values():
+    for name, figure in figures(panels["levels"]).items():
+        if not name.startswith("levels-"):
+            continue
         *rows, total = figure.data.rows
         assert [sum(row[i] for row in rows) for i in (1, 2, 3)] == total[1:]
         assert sum(total[1:]) == 123
+
+
+def test_boxes_hold_the_quarters_of_the_scores(panels: dict[str, Panel | LeftOut]) -> None:
+    import statistics
+
+    drawn = figures(panels["levels"])
+    bars, boxes = drawn["levels-0"].data.rows, drawn["boxes-0"].data.rows
+    for place, row in enumerate(boxes, 1):  # the scores, from their counts by level
+        scores = [float(level) for level, *counts in bars[:-2] for _ in range(counts[place - 1])]
+        quarters = statistics.quantiles(scores, n=4, method="inclusive")
+        expected = [statistics.fmean(scores), statistics.stdev(scores), min(scores), *quarters, max(scores)]
+        assert row[1] == len(scores)
+        assert row[2:] == pytest.approx(expected)
+
+
+def test_models_of_a_rewording_study_are_drawn(tmp_path: Path) -> None:
+    from types import SimpleNamespace
+
+    from judgekit.report.panels.stability import _models
+
+    model = {"model": "a", "questions": 9, "scored": 8, "variants": 20, "mvs": 0.2, "mvs_low": 0.1, "mvs_high": 0.4}
+    kinds = [{"model": "a", "kind": "formal", "mvs": 0.2, "mvs_low": None, "mvs_high": None}]
+    unsure = [{"model": "a", "variants": 20, "confidence": None, "accuracy": 0.5, "reason": "no probabilities"}]
+    found = SimpleNamespace(models=[model], kinds=kinds, comparisons=[], confidence=unsure, signature="s", notes=["n"])
+    blocks = {getattr(block, "name", "notes"): block for block in _models(found)}
+    assert list(blocks) == [
+        "stability-mvs",
+        "stability-wci-rarefied",
+        "stability-kinds",
+        "stability-confidence",
+        "notes",
+    ]
+    assert isinstance(blocks["stability-kinds"], Figure)
+    assert isinstance(blocks["stability-confidence"], Grid)  # nothing to draw, so the table says why
 
 
 def test_many_distinct_scores_are_binned(run: Path) -> None:

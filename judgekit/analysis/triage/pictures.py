@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from judgekit.draw.spec import Axis, Figure, Guide, Plot, Point, Series
+from judgekit.draw.spec import Axis, Figure, Guide, Plot, Series
 from judgekit.errors import StatisticsError
 
 if TYPE_CHECKING:
     from judgekit.analysis.triage.row import Row
 
-__all__ = ["roc_plot", "saved_plot", "triage_figure", "workload_plot"]
+__all__ = ["roc_plot", "triage_figure", "workload_plot"]
 
 CAUGHT = "incomplete answers caught, %"
 
@@ -35,44 +34,35 @@ def roc_plot(rows: Sequence[Row], names: Sequence[str], start: int = 0) -> Plot:
     return Plot(across, Axis(CAUGHT, percent=True), series, (chance,), "roc")
 
 
-def workload_plot(rows: Sequence[Row], names: Sequence[str], recall: float, start: int = 0) -> Plot:
-    """Workload against recall as steps, since a target between two levels needs the upper one; the target is dashed."""
+def workload_plot(
+    rows: Sequence[Row], names: Sequence[str], recall: float, start: int = 0, *, saved: bool = False
+) -> Plot:
+    """Workload against recall as steps, since a target between two levels needs the upper one; the target is dashed.
+
+    `saved` draws what is left unread instead.
+    """
+
+    def up(read: float) -> float:
+        return 1 - read if saved else read
+
     series = []
     for index, (row, name) in enumerate(zip(rows, names, strict=True), start):
         curve, point = row.curve, row.point
         assert curve is not None
         caught = curve.caught / curve.n_incomplete
         read = (curve.caught + curve.false_alarms) / (curve.n_incomplete + curve.n_complete)
-        mark = None if point.recall is None or point.workload is None else (point.recall, point.workload)
-        points = [(0.0, 0.0), *zip(caught.tolist(), read.tolist(), strict=True)]
+        mark = None if point.recall is None or point.workload is None else (point.recall, up(point.workload))
+        points = [(0.0, up(0.0)), *zip(caught.tolist(), map(up, read.tolist()), strict=True)]
         series.append(Series(name, points, index, mark, steps=True))
     guides = [
-        Guide(((0, 0), (1, 1)), "random order", (0.3, 0.24)),
+        Guide(((0, up(0)), (1, up(1))), "random order", (0.3, up(0.24))),
         Guide(((recall, 0), (recall, 1)), target=True),
     ]
     shares = {round(row.auc.n_incomplete / (row.auc.n_incomplete + row.auc.n_complete), 6) for row in rows}
     if len(shares) == 1:
-        guides.append(Guide(((0, 0), (1, shares.pop())), "perfect judge", (0.36, 0.03)))
-    across, up = Axis(CAUGHT, percent=True), Axis("of all answers read, %", percent=True)
-    return Plot(across, up, series, guides, "workload")
-
-
-def saved_plot(rows: Sequence[Row], names: Sequence[str], recall: float) -> Plot:
-    """What is left unread against recall: the curves of `workload_plot` upside down, with random order as their chance line."""
-    under = workload_plot(rows, names, recall)
-
-    def turned(points: Sequence[Point]) -> list[Point]:
-        return [(x, 1 - y) for x, y in points]
-
-    series = [
-        replace(one, points=turned(one.points), mark=None if one.mark is None else (one.mark[0], 1 - one.mark[1]))
-        for one in under.series
-    ]
-    guides = [
-        replace(one, points=turned(one.points), at=None if one.at is None else (one.at[0], 1 - one.at[1] - 0.05 * (one.text == "perfect judge")))
-        for one in under.guides
-    ]  # fmt: skip
-    return Plot(under.x, Axis("of all answers left unread, %", percent=True), series, guides)
+        guides.append(Guide(((0, up(0)), (1, up(shares.pop()))), "perfect judge", (0.36, up(0.08 if saved else 0.03))))
+    words = "of all answers left unread, %" if saved else "of all answers read, %"
+    return Plot(Axis(CAUGHT, percent=True), Axis(words, percent=True), series, guides, "" if saved else "workload")
 
 
 def triage_figure(rows: Sequence[Row], recall: float, signature: str) -> Figure:

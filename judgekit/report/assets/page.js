@@ -87,7 +87,7 @@
 
   // folded panels: an address opens its own, print opens all but the figures' data
   function reveal() {
-    let at = location.hash.length > 1 ? $(decodeURIComponent(location.hash.slice(1))) : null;
+    let at = location.hash.length > 1 ? $(decodeURIComponent(location.hash.slice(1).split("&")[0])) : null;
     const target = at;
     for (; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     if (target) target.scrollIntoView();

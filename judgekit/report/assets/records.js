@@ -47,6 +47,29 @@
     return hay;
   }
 
+  // What is looked for stands in the address, so that it can be kept and sent.
+  const FIELDS = { find: "find", label: "find-label", row: "find-row", outcome: "find-outcome" };
+  const kept = new URLSearchParams(location.hash.startsWith("#records&") ? location.hash.slice(9) : "");
+  let order = { at: Number(kept.get("sort") ?? -1), down: kept.get("down") === "1" };
+  for (const [key, id] of Object.entries(FIELDS)) if (kept.has(key) && $(id)) $(id).value = kept.get(key);
+  function keep() {
+    const now = new URLSearchParams();
+    for (const [key, id] of Object.entries(FIELDS)) if ($(id)?.value && !(key === "row" && $(id).value === "0")) now.set(key, $(id).value);
+    if (order.at >= 0) { now.set("sort", order.at); if (order.down) now.set("down", "1"); }
+    if (now.size || location.hash.startsWith("#records&")) history.replaceState(null, "", "#records" + (now.size ? "&" + now : ""));
+  }
+  function sort() {
+    if (order.at < 0 || order.at >= head.rows[0].cells.length) return;
+    const mine = row(), first = mine ? 5 : 4;
+    const key = (i) => (order.at >= first ? index[i][5][order.at - first] : order.at === 4 ? OUTCOMES[mine.codes[i]] : index[i][[0, 2, 3, 4][order.at]]);
+    const way = order.down ? -1 : 1;
+    found.sort((a, b) => {
+      const x = key(a), y = key(b);
+      if (x === null || y === null) return (x === null) - (y === null) || a - b; // what is not there comes last, either way
+      return way * (typeof x === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true })) || a - b;
+    });
+  }
+
   const SIZE = 25;
   let found = index.map((_, i) => i), page = 0, asked = 0;
   const row = () => data.rows[Number($("find-row")?.value || 0)];
@@ -63,6 +86,8 @@
       found.push(i);
     }
     page = 0;
+    sort();
+    keep();
     draw();
   }
   function draw() {
@@ -168,9 +193,21 @@
     for (const word of ["Record", "Question", "Label", "Severity"]) tr.append(el("th", word));
     if (data.rows.length) tr.append(el("th", "Outcome"));
     for (let s = 0; s < data.columns; s += 1) tr.append(el("th", data.series[s].replaceAll("/", "/\u200b"), "n"));
-    for (const th of tr.children) th.scope = "col";
+    [...tr.children].forEach((th, k) => {
+      th.scope = "col";
+      const button = el("button", th.textContent, "sort");
+      button.type = "button";
+      button.addEventListener("click", () => { order = { at: k, down: order.at === k && !order.down }; marked(); search(); });
+      th.replaceChildren(button);
+    });
     head.replaceChildren(tr);
     head.parentElement.className = tr.cells.length > 7 ? "many" : "some";
+  }
+  function marked() {
+    [...head.rows[0].cells].forEach((th, k) => {
+      if (k === order.at) th.setAttribute("aria-sort", order.down ? "descending" : "ascending");
+      else th.removeAttribute("aria-sort");
+    });
   }
   const safe = (v) => {
     let text = v === null || v === undefined ? "" : String(v);
@@ -195,6 +232,7 @@
   $("finder").hidden = false;
   document.querySelector(".pager").hidden = false;
   heads();
-  draw();
+  marked();
+  await search();
   document.documentElement.dataset.ready = "yes";
 })();

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from judgekit.draw.sheet import SERIES
 from judgekit.report.model import NONE, Figure, Grid, LeftOut, Panel, Says, number, percent, share
+from judgekit.report.panels.operating import thresholds
 from judgekit.report.panels.summary import sentence
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "Can one of these judges take reading away?"
@@ -52,71 +53,69 @@ def _saves(row: Row) -> bool:
 
 
 def headline(context: Context, rows: list[Row]) -> Says:
-    """The answer for the judge that leaves most unread: green only where it saves reading at a threshold that was not chosen on these
-    same records."""
-    told = {id(row): sentence(row) for row in rows}
-    able = [row for row in rows if told[id(row)][1] not in ("Refused", "No verdict")]
+    """The answer for the judge that leaves most unread: green only where its scores are shown to rank better than chance, and it saves
+    reading at a threshold that was not chosen on these same records."""
+    able = [row for row in rows if sentence(row)[1] not in ("Refused", "No verdict")]
     if not able:
-        return Says(told[id(rows[0])][2], "warn", "No verdict")
-    many = f" The best of {len(rows)} that were looked at, which flatters it." if len(rows) > 1 else ""
+        return Says(sentence(rows[0])[2], "warn", "No verdict")
     target = f"{100 * float(able[0].values['recall_target']):g} %"
-    saving = [row for row in able if _saves(row)]
+    saving = sorted((row for row in able if _saves(row)), key=_ranks, reverse=True)  # stable: most unread first
     if not saving:
-        who = "this judge" if len(rows) == 1 else f"none of the {len(rows)} rubrics and judges"
-        said = f"No: {who} saves reading. To catch {target} of the incomplete answers no fewer answers are read than in random order."
-        return Says(said.replace("this judge saves", "this judge does not save"), "bad", "Saves nothing")
+        who = "this judge does not save" if len(rows) == 1 else f"none of the {len(rows)} rubrics and judges saves"
+        said = f"No: {who} reading. To catch {target} of the incomplete answers, as many are read as in random order."
+        return Says(said, "bad", "Saves nothing")
     row = saving[0]
-    v, point = row.values, row.point
-    n, lost = int(point.n), int(v["n_unscored"])
-    left = n - int(point.flagged or 0)
-    span = row.headline.interval
-    sure = (
-        "" if span.low is None or span.high is None else f" (95 % interval {number(span.low)} to {number(span.high)})"
-    )
+    v, point, span = row.values, row.point, row.headline.interval
+    every = len(row.cell.ids) - v["n_unlabelled"]  # unscored ones too: they are read
+    left = int(point.n) - int(point.flagged or 0)
     text = (
-        f"With {context.name(row)}, {left} of {n + lost} answers ({share(left, n + lost)}) need not be read, and {share(point.caught, point.n_incomplete)} of "
+        f"With {context.name(row)}, {left} of {every} answers ({share(left, every)}) need not be read, and {share(point.caught, point.n_incomplete)} of "
         f"the incomplete ones ({point.caught:g} of {point.n_incomplete:g}) are caught; a random order would leave {percent(1 - (row.baselines.random or 0))} "
-        f"unread. How sure: AUC {number(row.auc.value)}{sure}"
+        f"unread. How sure: AUC {number(row.auc.value)}"
     )
+    text += "" if span.low is None else f" (95 % interval {number(span.low)} to {number(span.high)})"
     if v["optimistic"]:
-        again = (
-            ""
-            if v["recall_loco"] is None
-            else f"; with each question left out in turn recall is {percent(v['recall_loco'], beside=v['recall_target'])}"
-        )
-        text += f"; the threshold was chosen on these same records{again}. Certify it on others before it decides what nobody reads."
-        return Says(text + many, "warn", "On these records, yes")
-    return Says(text + "; the threshold was set beforehand." + many, "good", "Yes")
+        text += "; the threshold was chosen on these same records"
+        if v["recall_loco"] is not None:
+            text += f"; with each question left out in turn recall is {percent(v['recall_loco'], beside=v['recall_target'])}"
+        text += ". Certify it on others before it decides what nobody reads."
+    else:
+        text += "; the threshold was set beforehand."
+    text += f" The best of {len(rows)} that were looked at, which flatters it." if len(rows) > 1 else ""
+    if not _ranks(row):
+        return Says(text, "warn", "Not shown to beat chance")
+    return Says(text, "warn", "On these records, yes") if v["optimistic"] else Says(text, "good", "Yes")
+
+
+def _ranks(row: Row) -> bool:
+    """Whether the scores are shown to rank better than chance."""
+    return row.headline.interval.low is not None and row.headline.interval.low > 0.5
 
 
 def _saved(context: Context, rows: list[Row], target: float) -> Figure:
-    from judgekit.analysis.pictures import saved_plot
+    from judgekit.analysis.triage.pictures import workload_plot
 
     names = [context.name(row) for row in rows]
     said = "; ".join(
         f"{name}: {share(row.point.n - (row.point.flagged or 0), row.point.n)} unread at {share(row.point.caught, row.point.n_incomplete)} caught"
         for name, row in zip(names, rows, strict=True)
     )
-    data = []
-    for name, row in zip(names, rows, strict=True):
-        curve = row.curve
-        assert curve is not None
-        n = curve.n_incomplete + curve.n_complete
-        for t, c, f in zip(curve.threshold, curve.caught, curve.false_alarms, strict=True):
-            data.append(
-                [name, float(t), float(c / curve.n_incomplete), float(1 - (c + f) / n), int(curve.n_incomplete), int(n)]
-            )
-    grid = Grid(
-        "saved", "Each threshold", ["row", "threshold", "recall", "left unread", "incomplete", "answers"], data, most=60
-    )
     counts = "; ".join(
         f"{name}: {row.point.n_incomplete:g} incomplete of {row.point.n:g}"
         for name, row in zip(names, rows, strict=True)
     )
-    chart = saved_plot(rows, names, target)
+    chart = workload_plot(rows, names, target, saved=True)
     says = f"Work saved against recall. {said}. Dotted: a random order. Dashed: the target."
     caption = f"{counts}. Unscored answers are not on the curves; the table counts them as read."
-    return Figure("saved", "Work saved against recall", (chart,), says, caption, context.signature, grid)
+    return Figure(
+        "saved",
+        "Work saved against recall",
+        (chart,),
+        says,
+        caption,
+        context.signature,
+        thresholds("saved", rows, names),
+    )
 
 
 def _judges(context: Context, rows: list[Row]) -> Grid:

@@ -17,7 +17,7 @@ QUESTION = "How much, and how sure?"
 ORDER = 30
 LOWEST, STEP = 500, 5  # per mille: where the slider begins, and its step
 
-__all__ = ["ORDER", "QUESTION", "TITLE", "build", "slider_row"]
+__all__ = ["ORDER", "QUESTION", "TITLE", "build", "slider_row", "thresholds"]
 
 
 def build(context: Context) -> Panel | LeftOut:
@@ -54,31 +54,40 @@ def _curves(context: Context, rows: list[Row], start: int, target: float) -> lis
 
     names = [context.name(row) for row in rows]
     tail = "" if start == 0 else f"-{start // SERIES + 1}"
-    data, counts, points = [], [], []
-    for name, row in zip(names, rows, strict=True):
-        curve, point = row.curve, row.point
-        assert curve is not None
-        m, q = int(curve.n_incomplete), int(curve.n_complete)
-        for t, c, f in zip(curve.threshold, curve.caught, curve.false_alarms, strict=True):
-            data.append([name, float(t), int(c), int(f), m, q, float(c / m), float(f / q), float((c + f) / (m + q))])
-        counts.append(f"{name}: {m} incomplete, {q} complete")
-        points.append(
-            f"{name}: {share(point.flagged, point.n)} read to catch {share(point.caught, point.n_incomplete)}"
-        )
-    columns = [
-        "row", "threshold", "incomplete caught", "complete read", "incomplete", "complete", "recall", "false alarms", "workload",
-    ]  # fmt: skip
+    counts = "; ".join(
+        f"{name}: {row.auc.n_incomplete} incomplete, {row.auc.n_complete} complete"
+        for name, row in zip(names, rows, strict=True)
+    )
+    points = "; ".join(
+        f"{name}: {share(row.point.flagged, row.point.n)} read to catch {share(row.point.caught, row.point.n_incomplete)}"
+        for name, row in zip(names, rows, strict=True)
+    )
     ranks, work = roc_plot(rows, names, start), workload_plot(rows, names, target, start)
     says = f"ROC curves. {'; '.join(series.name for series in ranks.series)}. Dotted: no better than chance. The marks are the operating points."
-    told = f"Workload against recall. {'; '.join(points)}. A random order reads about as many per cent as it catches."
+    told = f"Workload against recall. {points}. A random order reads about as many per cent as it catches."
     lost = "Unscored answers are not on the curves; the numbers beside the slider count them as read."
     return [
-        Figure(name + tail, title, (chart,), words, f"{'; '.join(counts)}. {caption}", context.signature, Grid(name + tail, "Each threshold", columns, data, most=60))
+        Figure(name + tail, title, (chart,), words, f"{counts}. {caption}", context.signature, thresholds(name + tail, rows, names))
         for name, title, chart, words, caption in (
             ("roc", "ROC", ranks, says, "Ties count half. Intervals of 95 %."),
             ("workload", "Workload against recall", work, told, lost),
         )
     ]  # fmt: skip
+
+
+def thresholds(name: str, rows: list[Row], names: list[str]) -> Grid:
+    """What every threshold of rows with a curve catches and leaves: the data of their figures."""
+    columns = [
+        "row", "threshold", "incomplete caught", "complete read", "incomplete", "complete", "recall", "false alarms", "workload",
+    ]  # fmt: skip
+    data = []
+    for row, said in zip(rows, names, strict=True):
+        curve = row.curve
+        assert curve is not None
+        m, q = int(curve.n_incomplete), int(curve.n_complete)
+        for t, c, f in zip(curve.threshold, curve.caught, curve.false_alarms, strict=True):
+            data.append([said, float(t), int(c), int(f), m, q, float(c / m), float(f / q), float((c + f) / (m + q))])
+    return Grid(name, "Each threshold", columns, data, most=60)
 
 
 def slider_row(row: Row, name: str, target: Fraction) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judgekit.draw.spec import Axis, Interval, Intervals
-from judgekit.errors import InputError, JudgekitError
-from judgekit.report.model import Figure, Grid, LeftOut, Notes, Panel, number
+from judgekit.errors import InputError, JudgekitError, StatisticsError
+from judgekit.report.model import Figure, Grid, LeftOut, Notes, Panel, number, with_data
 
 if TYPE_CHECKING:
     from judgekit.report.context import Context
@@ -83,25 +83,21 @@ def _judge(study: dict[str, Any], place: int) -> list[Figure | Grid | Notes]:
     return [figure, table, *([Notes(notes)] if notes else [])]
 
 
-def _funnel(rows: list[dict[str, Any]], writer: str) -> Grid:
-    shown = [
-        [
-            str(row["stage"]), str(row["entered"]), str(row["kept"]), str(row["dropped"]),
-            "; ".join(f"{why} {n}" for why, n in (row.get("reasons") or {}).items()),
-        ]
+def _funnel(rows: list[dict[str, Any]], writer: str) -> Figure:
+    from judgekit.analysis.result import signature
+    from judgekit.stability.pictures import funnel_figure
+
+    data = [
+        [row["stage"], row["entered"], row["kept"], row["dropped"], "; ".join(f"{why} {n}" for why, n in (row.get("reasons") or {}).items())]
         for row in rows
     ]  # fmt: skip
-    data = [
-        [row["stage"], row["entered"], row["kept"], row["dropped"], cells[4]]
-        for row, cells in zip(rows, shown, strict=True)
-    ]
-    return Grid(
-        "stability-funnel", f"Reworded questions, from wanted to verified (writer {writer})", ["stage", "entered", "kept", "dropped", "why"],
-        data, shown,
-    )  # fmt: skip
+    grid = Grid("stability-funnel", "Stages", ["stage", "entered", "kept", "dropped", "why"], data)
+    return with_data(funnel_figure(rows, signature(study="stability", writer=writer)), grid)
 
 
 def _models(found: Any) -> list[Figure | Grid | Notes]:
+    from judgekit.stability.pictures import confidence_figure, kinds_figure
+
     blocks: list[Figure | Grid | Notes] = []
     for key, words in (
         ("mvs", "answers that change (MVS)"),
@@ -118,23 +114,18 @@ def _models(found: Any) -> list[Figure | Grid | Notes]:
         caption = "In brackets the questions with verified variants. Intervals of 95 %."
         chart = Intervals(marks, Axis(words))
         blocks.append(Figure(name, title, (chart,), f"{title}. {said}.", caption, found.signature, grid))
-    for name, title, rows in (
-        ("kinds", "By kind of rewording", found.kinds),
-        ("comparisons", "Models compared", found.comparisons),
-        ("confidence", "Confidence against accuracy", found.confidence),
+    for name, title, rows, draw in (
+        ("kinds", "By kind of rewording", found.kinds, kinds_figure),
+        ("comparisons", "Models compared", found.comparisons, None),
+        ("confidence", "Confidence against accuracy", found.confidence, confidence_figure),
     ):
-        if rows:
-            keys = list(dict.fromkeys(key for row in rows for key in row))
-            blocks.append(
-                Grid(
-                    f"stability-{name}",
-                    title,
-                    keys,
-                    [[_flat(row.get(key)) for key in keys] for row in rows],
-                    signature=found.signature,
-                    folded=True,
-                )
-            )
+        keys = list(dict.fromkeys(key for row in rows for key in row))
+        data = [[_flat(row.get(key)) for key in keys] for row in rows]
+        grid = Grid(f"stability-{name}", title, keys, data, signature=found.signature, folded=True)
+        try:
+            blocks += [] if not rows else [grid] if draw is None else [with_data(draw(rows, found.signature), grid)]
+        except StatisticsError:  # nothing to draw: the table says why, row by row
+            blocks.append(grid)
     return [*blocks, Notes(list(found.notes))] if found.notes else blocks
 
 
