@@ -111,9 +111,9 @@ def number_words(text: str) -> Decimal | None:
         elif word in _TENS and (not last or last in _POWERS or last == "and"):
             part += _TENS[word]
         elif word == "hundred" and last not in _POWERS and last != "and":
-            part = (part or 1) * 100
+            part = (part or Decimal(1)) * 100
         elif word in _POWERS and word != "hundred" and last != "and":
-            total, part = total + (part or 1) * _POWERS[word], Decimal(0)
+            total, part = total + (part or Decimal(1)) * _POWERS[word], Decimal(0)
         elif word != "and" or last not in _POWERS:
             return None
         last = word
@@ -387,9 +387,9 @@ def _every(values: tuple[Decimal, ...], unit: str) -> str:
             return f"{plain(24 / hours)} per day"
         if hours % 24 == 0:
             unit, values = "day", (hours / 24,)
-    if values == (1,) and unit in {"day", "night", "month", "year"}:
+    if values == (Decimal(1),) and unit in {"day", "night", "month", "year"}:
         return f"1 per {unit}"
-    return "1 per week" if (values, unit) == ((7,), "day") else f"every {_amount(values)} {unit}"
+    return "1 per week" if (values, unit) == ((Decimal(7),), "day") else f"every {_amount(values)} {unit}"
 
 
 def _frequency(match: re.Match[str]) -> tuple[str, str, int] | None:
