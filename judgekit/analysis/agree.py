@@ -12,7 +12,7 @@ from pydantic import field_validator
 
 from judgekit.analysis.guards import same_model
 from judgekit.analysis.options import Clustered, Filtered, Seeded, Selected, function, opt
-from judgekit.analysis.result import Column, Result, Table, interval, number, share, signature
+from judgekit.analysis.result import Column, Result, Table, at, interval, number, share, signature
 from judgekit.errors import DataError, InputError, StatisticsError, UsageError
 
 if TYPE_CHECKING:
@@ -424,15 +424,15 @@ def agreement(ratings: Ratings, *, replicates: int = 2000, seed: int = 0, level:
         )
     context = _Context(ratings, levels, declared, boot)
     tables = [
-        Table("overall", f"All raters together, on {ratings.what}", _overall(codes, context), _OVERALL),
+        Table("overall", f"All raters together, on {ratings.what}", _overall(codes, context), at(level, _OVERALL)),
         Table("raters", "Each rater", _each(codes, context), _EACH, shown=MANY),
-        Table("pairs", "Raters with each other", _pairs(codes, codes, context), _PAIRS),
-        Table("judges", "Judges with each rater", _pairs(judges, codes, context, crossed=True), _PAIRS),
+        Table("pairs", "Raters with each other", _pairs(codes, codes, context), at(level, _PAIRS)),
+        Table("judges", "Judges with each rater", _pairs(judges, codes, context, crossed=True), at(level, _PAIRS)),
         Table(
             "ceiling",
             "Judge and left-out rater against the same other raters",
             _ceilings(judges, codes, context),
-            _CEIL,
+            at(level, _CEIL),
         ),
     ]
     if judges and len(codes) < 2:

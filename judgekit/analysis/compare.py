@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgekit.analysis.frames import filtered, is_share, need, numbers
 from judgekit.analysis.options import Filtered, Seeded, Selected, function, opt
-from judgekit.analysis.result import Column, Result, Table, interval, number, pvalue, signature
+from judgekit.analysis.result import Column, Result, Table, at, interval, number, pvalue, signature
 from judgekit.errors import InputError, StatisticsError, UsageError
 from judgekit.exact import exact_mean
 
@@ -220,7 +220,7 @@ def compare_frame(
     heads = [Column("value")] * (len(values) > 1) + [Column(name) for name in by]
     return Result(
         [
-            Table("groups", f"Means by {group}, each {unit} counting once", groups, heads + _GROUP_COLUMNS),
+            Table("groups", f"Means by {group}, each {unit} counting once", groups, heads + at(level, _GROUP_COLUMNS)),
             Table("anova", "Do the groups differ at all?", tests, heads + _ANOVA_COLUMNS),
             Table(
                 "pairs", f"Pairs; p over a family of {size} comparison{'s' * (size != 1)}", pairs, heads + _PAIR_COLUMNS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judgekit import __version__
@@ -12,7 +12,7 @@ from judgekit import __version__
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Column", "Result", "Table", "interval", "number", "percent", "plain", "pvalue", "share", "signature"]
+__all__ = ["Column", "Result", "Table", "at", "interval", "number", "percent", "plain", "pvalue", "share", "signature"]
 
 NONE = "-"
 
@@ -104,6 +104,12 @@ class Column:
         if self.show is not None:
             return self.show(value)
         return NONE if value is None else str(value)
+
+
+def at(level: float, columns: Sequence[Column]) -> list[Column]:
+    """The columns with the level of their intervals in the heads, which are written for 95 %."""
+    told = f"{100 * level:g} %"
+    return [replace(one, title=one.title.replace("95 %", told)) if one.title else one for one in columns]
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from judgekit.analysis.compare import Compared, compare_frame, field_of, prepared, unit_means
 from judgekit.analysis.frames import need
 from judgekit.analysis.options import function, opt
-from judgekit.analysis.result import Column, Result, Table, interval, number, pvalue
+from judgekit.analysis.result import Column, Result, Table, at, interval, number, pvalue
 from judgekit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +91,12 @@ def strata_frame(
     cells = found["groups"].rows
     heads = [Column("value")] * (len(values) > 1) + [Column(name) for name in split]
     tables = [
-        Table("strata", f"By {by[0]}, each {pair or unit} counting once", cells, heads + _CELL_COLUMNS),
+        Table(
+            "strata",
+            f"By {by[0]}, each {pair or unit} counting once",
+            cells,
+            heads + at(options.get("level", 0.95), _CELL_COLUMNS),
+        ),
         Table("differ", f"Does {by[0]} matter at all?", found["anova"].rows, found["anova"].columns),
         Table("gaps", found["pairs"].title.replace("Pairs", "Gaps"), found["pairs"].rows, found["pairs"].columns),
         Table("across", f"Unweighted mean over the strata of {by[0]}", _across(cells, split), heads + _ACROSS_COLUMNS),

@@ -34,7 +34,7 @@ class Anova:
 
 
 def one_way_anova(values: Any, groups: Any) -> Anova:
-    """F of group means, every value taken as independent (paper 003, and 000 section 3.5.2).
+    """F of group means, every value taken as independent (HIVMedQA; VB-Score, section 3.5.2).
 
     `values`, shape (n,), without NaN; `groups`, shape (n,), names. With the same questions in every group this ignores that they are the
     same: see `blocked_anova`.
@@ -116,6 +116,8 @@ def _test(
         return none("there are no values")
     if groups < 2:
         return none("there is one group only")
+    if np.ptp(y) == 0:
+        return none("no variance: every value is the same", degenerate=True)
     base = np.zeros((n, 0)) if base is None else base
     yw = _within(y[:, None], block)[:, 0]
     before, rank_before = _fit(yw, _within(base, block))
@@ -127,8 +129,10 @@ def _test(
         return none("the groups fall into sets that share no block", df1, df2)
     if df2 < 1:
         return none("no degrees of freedom are left: too few values", df1, df2)
-    scale = max(float(((y - y.mean()) ** 2).sum()), 1e-300)
-    if after <= 1e-12 * scale:
+    scale = float(((y - y.mean()) ** 2).sum())
+    if after <= max(
+        1e-12 * scale, 1e-24 * n * float(np.abs(y).max()) ** 2
+    ):  # what is left is the arithmetic's, not the data's
         return none("no variance is left within groups", df1, df2, degenerate=True)
     gain = max(0.0, before - after)
     f = (gain / df1) / (after / df2)

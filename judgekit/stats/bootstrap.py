@@ -126,4 +126,8 @@ def additive(
         why = f"undefined in {undefined} of {replicates} resamples"
         return Estimate(value, **head, interval_reason=why)
     low, high = percentile(fine, level)
+    if low == high:
+        return Estimate(
+            value, **head, interval_reason="every resample gives the same value, which says nothing of other data"
+        )
     return Estimate(value, **head, low=low, high=high, se=float(fine.std(ddof=1)))

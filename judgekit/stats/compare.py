@@ -84,6 +84,8 @@ def mean_interval(values: Any, level: float = 0.95) -> MeanInterval:
     mean = float(x.mean())
     if x.size == 1:
         return MeanInterval(mean, 1, level=level, reason="one unit has no spread")
+    if np.ptp(x) == 0:
+        return MeanInterval(float(x[0]), x.size, 0.0, level=level, reason="no variance: every unit has the same value")
     sd = float(x.std(ddof=1))
     half = _t(0.5 + level / 2, x.size - 1) * sd / math.sqrt(x.size)
     return MeanInterval(mean, x.size, sd, mean - half, mean + half, level)

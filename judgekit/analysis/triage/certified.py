@@ -35,7 +35,15 @@ def _keys(cell: Cell) -> tuple[str, ...]:
 
 
 def calibration_half(cell: Cell) -> Any:
-    """Booleans, one a record: whether its cluster falls into the half that chooses, by a hash of the cluster's name."""
+    """Booleans, one a record: whether its cluster falls into the half that chooses, by a hash of the cluster's name.
+
+    Raises StatisticsError where neither ids nor questions are named: a split by the rows' content would put equal scores into one half.
+    """
+    if cell.keys is not None and cell.cluster is None:
+        raise StatisticsError(
+            "the answers have no ids, so that they cannot be split into two independent halves", field="id",
+            mend="give the table a column `id` (or name it with --id), or name the question's with --cluster",
+        )  # fmt: skip
     names = cell.cluster if cell.cluster is not None else _keys(cell)
     return np.array([_digest("judgekit split", name)[0] % 2 == 0 for name in names], dtype=bool)
 

@@ -61,7 +61,7 @@ def add_extras(row: Row, choices: Choices) -> Row:
         if low is not None:
             aim = row.values["recall_target"]
             lines.append(
-                f"Recall {percent(row.point.recall, beside=aim)}, 95 % interval {percent(low['low'], beside=aim)} to "
+                f"Recall {percent(low['value'], beside=aim)}, 95 % interval {percent(low['low'], beside=aim)} to "
                 f"{percent(low['high'], beside=aim)} (Clopper-Pearson, {low['unit']})."
             )
     found = _severity(row)
@@ -90,10 +90,11 @@ def _recall_interval(row: Row) -> dict[str, Any] | None:
     if not units:
         return None
     read = _flagged(row)[row.cell.used]
-    interval = clopper_pearson(int(sum(read[i] for i in units)), len(units))
+    caught = int(sum(read[i] for i in units))
+    interval = clopper_pearson(caught, len(units))
     several = len(units) < int((used.label == 1).sum())
     unit = f"one incomplete answer of each of {len(units)} questions" if several else f"{len(units)} incomplete answers"
-    return {"low": interval.low, "high": interval.high, "unit": unit}
+    return {"value": caught / len(units), "low": interval.low, "high": interval.high, "unit": unit}
 
 
 def _severity(row: Row) -> dict[str, Any] | None:

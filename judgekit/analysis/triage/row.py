@@ -135,17 +135,30 @@ def make_row(cell: Cell, choices: Choices) -> Row:
     if clustered and point.unread_risk_interval is not None:
         point = replace(point, unread_risk_interval=None)  # Clopper-Pearson needs independent answers
     m = int(label.sum())
+    units = m if groups is None else len(set(groups[label].tolist()))
     beside, hope = baselines(label.size, m, choices.recall), optimism(m, choices.recall)
     bad, good = _unscored_by_class(cell)
     dropped: tuple[float, float] = (bad, good) if choices.unscored == "drop" else (0, 0)
     if cell.weight is not None and choices.unscored == "drop":
         dropped = tuple(float(cell.weight[~cell.scored & (cell.label == k)].sum()) for k in (1, 0))  # type: ignore[assignment]
-    recall_all, workload_all = with_unscored(point, *dropped)
+    if (
+        choices.unscored == "last"
+        and point.threshold is not None
+        and np.isfinite(point.threshold)
+        and cell.weight is None
+    ):
+        # They are counted in the figures as not flagged; the clinician reads them all the same.
+        assert point.caught is not None
+        assert point.flagged is not None
+        recall_all = None if m == 0 else (point.caught + bad) / m
+        workload_all: float | None = (point.flagged + bad + good) / point.n
+    else:
+        recall_all, workload_all = with_unscored(point, *dropped)
     optimistic = choices.threshold is None and point.recall is not None
     loco = None
     if weight is None and choices.threshold is None:
         loco = loco_recall(label, value, choices.recall, clusters=groups, higher_is_worse=worse)
-    notes += _remarks(found, wald, headline, point, clustered, groups, m, label.size - m, choices, optimistic)
+    notes += _remarks(found, wald, headline, point, clustered, groups, m, label.size - m, choices, optimistic, units)
     values = counts | {
         "auc": found.value,
         "auc_low": wald.low,
@@ -236,7 +249,7 @@ def _flow(cell: Cell, choices: Choices) -> list[str]:
 
 def _remarks(
     found: Auc, wald: Interval, headline: Headline, point: Point, clustered: bool, groups: Any, m: int, n: int,
-    choices: Choices, optimistic: bool,
+    choices: Choices, optimistic: bool, units: int,
 ) -> list[str]:  # fmt: skip
     notes = []
     if found.value is None:
@@ -264,9 +277,10 @@ def _remarks(
             f"{groups.size} answers in {count} clusters: Obuchowski's variance, t with {count - 1} degrees; no Mann-Whitney test"
         )
     need = smallest_sample(choices.recall)
-    if need is not None and 0 < m < need:
+    if need is not None and 0 < units < need:
+        what = "questions with an incomplete answer" if units < m else "incomplete answers"
         notes.append(
-            f"{m} incomplete answers: fewer than {need} cannot certify a recall of {choices.recall_text} with 95 % confidence"
+            f"{units} {what}: fewer than {need} cannot certify a recall of {choices.recall_text} with 95 % confidence"
         )
     if m and n and min(m, n) < 10:
         notes.append(f"fewer than 10 in a class ({m} incomplete, {n} complete): no verdict")
@@ -326,14 +340,36 @@ def _cases(cell: Cell, choices: Choices, bad: int, good: int) -> dict[str, Any]:
         }
         for how, filled in fills.items()
     }
-    return {"auc_low": ends[0], "auc_high": ends[1], **points}
+    found = {"auc_low": ends[0], "auc_high": ends[1], **points}
+    least = _least_workload(
+        cell.label[scored] == 1, -cell.score[scored] if worse else cell.score[scored], bad, good, choices.recall
+    )
+    most = operating_point(label, fills["worst"], choices.recall, higher_is_worse=worse).workload
+    return found | {"workload_low": least, "workload_high": most}
+
+
+def _least_workload(label: Any, score: Any, bad: int, good: int, recall: Fraction) -> float | None:
+    """The smallest share to read that any scores of the unscored answers could give, at the recall target.
+
+    With P incomplete answers k = ceil(recall P) must be caught. If j of the `bad` unscored ones come first, the scored ones must give k - j: the
+    answers up to the (k - j)th incomplete score are read, with all that tie with it. The least is over j, since one group of ties may
+    catch more than is needed; the `good` ones come last. (The most is read when the good ones come first and the bad ones last.)
+    """
+    ours = np.sort(score[label])
+    total, needed = score.size + bad + good, -(-recall.numerator * (ours.size + bad) // recall.denominator)
+    if not total or not needed:
+        return None
+    reads = [
+        j + (int((score <= ours[needed - j - 1]).sum()) if needed > j else 0)
+        for j in range(max(0, needed - ours.size), min(bad, needed) + 1)
+    ]
+    return float(min(reads) / total)
 
 
 def _cases_note(cases: dict[str, Any], unscored: int, labelled: int) -> str:
-    best, worst = cases["best"]["point"], cases["worst"]["point"]
     text = f"{unscored} of {labelled} labelled answers (over 5 %) are unscored"
     if cases["auc_low"] is not None:
         text += f": whatever their scores, the AUC lies between {cases['auc_low']:.2f} and {cases['auc_high']:.2f}"
-    if best.workload is not None and worst.workload is not None:
-        text += f", the workload between {best.workload:.2f} and {worst.workload:.2f}"
+    if cases["workload_low"] is not None and cases["workload_high"] is not None:
+        text += f", the workload between {cases['workload_low']:.2f} and {cases['workload_high']:.2f}"
     return text
