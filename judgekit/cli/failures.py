@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from judgekit.cli.options import Finite
+
 __all__ = ["failures"]
 
 
@@ -20,7 +22,9 @@ __all__ = ["failures"]
 @click.option(
     "--threshold", multiple=True, metavar="NAME=X", help="Under X fails; replaces or adds to the paper's. [repeatable]"
 )
-@click.option("--high-similarity", default=0.5, show_default=True, help="From here on an answer counts as fluent.")
+@click.option(
+    "--high-similarity", type=Finite(), default=0.5, show_default=True, help="From here on an answer counts as fluent."
+)
 @click.option(
     "--examples", default=5, show_default=True, type=click.IntRange(0), help="How many of the worst answers to show."
 )
