@@ -259,7 +259,6 @@ def no_samples(given: dict[str, Any]) -> None:
 
 def show(result: Any, spent: Any, as_json: bool, then: str) -> int:
     """A result with what the calls came to; the exit code of what ended the work early, else 0."""
-
     if as_json:
         click.echo(json.dumps({**result.to_dict(), **spent.to_dict()}, ensure_ascii=False, allow_nan=False))
         return int(spent.exit_code)
