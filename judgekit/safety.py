@@ -24,7 +24,7 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _USERINFO = re.compile(r"(?<=://)[^/@\s?#]+(?=@)")
-_QUERY = re.compile(r"([?&;#]|^|\s)([\w.-]{1,64})=([^&\s#;'\"]+)")
+_QUERY = re.compile(r"([?&;#]|^|\s)([\w.-]{1,64})=([^&\s#;?'\"]+)")
 _HEADER = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE)
 
 

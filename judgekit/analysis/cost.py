@@ -12,7 +12,7 @@ from judgekit.analysis.guards import same_model
 from judgekit.analysis.options import Seeded, function, opt
 from judgekit.analysis.result import NONE, Column, Result, Table, interval, signature
 from judgekit.errors import InputError, StatisticsError
-from judgekit.runs.model import SCORED
+from judgekit.runs.model import SCORED, Bill
 
 if TYPE_CHECKING:
     from judgekit.analysis.said import Judged
@@ -153,12 +153,19 @@ def _tokens(values: Iterable[Any]) -> int | None:
 
 
 def _spent(model: str, part: Any) -> dict[str, Any]:
-    total, known, unknown = _sum(part["cost"])
+    bill = sum((bill_of(row) for row in part.itertuples()), Bill())
+    total, known, unknown = bill.exact, bill.at_least, sum(1 for cost in part["cost"] if cost is None)
     return {
         "model": model, "calls": len(part), "failed": int((part["status"] != "ok").sum()), "tokens_in": _tokens(part["tokens_in"]),
-        "tokens_out": _tokens(part["tokens_out"]), "cost": total, "cost_known": known, "n_unknown": unknown,
+        "tokens_out": _tokens(part["tokens_out"]), "cost": total, "cost_known": known, "cost_at_most": bill.at_most, "n_unknown": unknown,
         "per_thousand_calls": None if total is None or not len(part) else 1000 * total / len(part),
     }  # fmt: skip
+
+
+def bill_of(call: Any) -> Bill:
+    """The bill of a row of `run.calls`."""
+    answered = call.tokens_in is not None or call.text is not None or call.latency_s is not None
+    return Bill.of(call.cost, call.effective or {}, answered)
 
 
 def _bought(
@@ -249,6 +256,8 @@ def _dollars(value: Any) -> str:
 def _known(row: dict[str, Any]) -> str:
     if row["cost"] is not None:
         return _dollars(row["cost"])
+    if row.get("cost_at_most") is not None:
+        return f"at least {_dollars(row['cost_known'])}, at most {_dollars(row['cost_at_most'])}"
     if not row["cost_known"]:
         return UNKNOWN
     return f"{UNKNOWN} ({row['n_unknown']} of them; known {_dollars(row['cost_known'])})"

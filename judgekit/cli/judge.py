@@ -233,10 +233,3 @@ def _row(row: Any, with_set: bool) -> list[str]:
     tokens = f"{row.tokens_in:,} + {row.tokens_out:,}"
     counts = [str(row.wanted), str(row.statuses["ok"]), str(row.statuses["rule"])]
     return [name, row.judge, *counts, ", ".join(unscored) or "-", tokens, str(row.bill)]
-
-
-def money(cost: float | None) -> str:
-    """US dollars for a person; ``unknown`` where a price is."""
-    from judgekit.runs.model import Bill
-
-    return str(Bill(0.0, None) if cost is None else Bill(cost, cost))

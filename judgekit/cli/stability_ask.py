@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -70,9 +71,7 @@ def ask(
         else:
             spec = specs_for([model], sampling, api_base, endpoint)[0]
             spent = ask_by_choice(study, spec, options=options, logprobs=not no_logprobs)
-        total.calls, total.reused = total.calls + spent.calls, total.reused + spent.reused
-        total.cost = None if total.cost is None or spent.cost is None else total.cost + spent.cost
-        total.stopped, total.error = total.stopped or spent.stopped, total.error or spent.error
+        total.add(dataclasses.replace(spent, run=total.run))
         if total.ended_early():
             break
     return show(asked(stored_answers(study)), total, as_json, f"judgekit stability score {study}")

@@ -20,13 +20,11 @@ def no_samples(given: dict[str, Any]) -> None:
 
 def show(result: Any, spent: Any, as_json: bool, then: str) -> int:
     """A result with what the calls came to; the exit code of what ended the work early, else 0."""
-    from judgekit.cli.judge import money
-
     if as_json:
         click.echo(json.dumps({**result.to_json(), **spent.to_dict()}, ensure_ascii=False, allow_nan=False))
         return int(spent.exit_code)
     click.echo(result.text())
-    click.echo(f"\nthis command: {spent.calls} calls, {spent.reused} reused, {money(spent.cost)}")
+    click.echo(f"\nthis command: {spent.calls} calls, {spent.reused} reused, {spent.bill}")
     if spent.error is not None:
         click.echo(f"judgekit: {spent.error}", err=True)
     if spent.ended_early():

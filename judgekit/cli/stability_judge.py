@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from judgekit.cli.judge import money, options_from, running_options
+from judgekit.cli.judge import options_from, running_options
 
 __all__ = ["judge"]
 
@@ -114,7 +114,7 @@ def judge(
         click.echo(json.dumps(shown, ensure_ascii=False, allow_nan=False))
         return found.spent.exit_code
     click.echo(judged(found).text())
-    click.echo(f"\nthis command: {found.spent.calls} calls, {found.spent.reused} reused, {money(found.spent.cost)}")
+    click.echo(f"\nthis command: {found.spent.calls} calls, {found.spent.reused} reused, {found.spent.bill}")
     click.echo(f"judge card: {', '.join(map(str, targets))}")
     if found.spent.ended_early():
         click.echo("stopped early; what was done is kept, and the same command goes on", err=True)

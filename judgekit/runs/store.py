@@ -303,7 +303,8 @@ class RunStore:
                 f"{_BILLS} SELECT j.record_id, j.sample, total(b.least), total(b.most), total(b.most IS NULL) "
                 "FROM judgements j, json_each(j.calls) used JOIN bills b "
                 "ON b.id = (SELECT id FROM calls WHERE key = used.value ORDER BY served DESC, id DESC LIMIT 1) "
-                "WHERE j.cost IS NULL AND j.dataset = ? AND j.rubric = ? AND j.judge = ? AND j.ask = ? "
+                "WHERE EXISTS (SELECT 1 FROM calls WHERE cost IS NULL AND effective LIKE '%\"bill\":%') "
+                "AND j.cost IS NULL AND j.dataset = ? AND j.rubric = ? AND j.judge = ? AND j.ask = ? "
                 "GROUP BY j.record_id, j.sample",
                 (dataset, rubric, judge, ask),
             ).fetchall()

@@ -19,6 +19,7 @@ from judgekit.errors import InputError
 from judgekit.judging.engine.outcome import Outcome
 from judgekit.metrics.nli import BASELINE
 from judgekit.records import Record
+from judgekit.runs.model import Bill
 from judgekit.runs.store import RunStore
 
 __all__ = ["ANSWERS", "NAME", "PAIRS", "QUESTIONS", "REWORDINGS", "Spent", "Study", "load_study", "save", "write_jsonl"]
@@ -32,19 +33,24 @@ ANSWERS: Final = "answers"
 
 @dataclass
 class Spent:
-    """What the calls of one command came to; `cost` is None as soon as one price is unknown."""
+    """What the calls of one command came to; `cost` is None where there are only bounds of it (`bill`)."""
 
     calls: int = 0
     reused: int = 0
-    cost: float | None = 0.0
+    bill: Bill = field(default_factory=Bill)
     stopped: str | None = None
     error: Any = None
     run: str = ""
 
-    def add(self, outcome: Outcome) -> None:
+    @property
+    def cost(self) -> float | None:
+        """US dollars, None where they are not known exactly."""
+        return self.bill.exact
+
+    def add(self, outcome: Outcome | Spent) -> None:
         self.calls += outcome.calls
         self.reused += outcome.reused
-        self.cost = None if self.cost is None or outcome.cost is None else self.cost + outcome.cost
+        self.bill += outcome.bill
         self.stopped = self.stopped or outcome.stopped
         self.error = self.error or outcome.error
         self.run = outcome.run
@@ -64,6 +70,7 @@ class Spent:
         out: dict[str, Any] = {
             "run": self.run, "calls": self.calls, "reused": self.reused, "cost": self.cost, "stopped": self.stopped
         }  # fmt: skip
+        out |= self.bill.bounds("cost")
         if self.error is not None:
             out["error"] = self.error.to_dict()
         return out

@@ -20,6 +20,7 @@ from judgekit.records import Record
 from judgekit.runs.model import Bill
 from judgekit.runs.schema import DATABASE
 from judgekit.runs.store import RunStore
+from judgekit.safety import without_secrets
 from judgekit.study.resolve import Block, Resolved
 from judgekit.study.spec import Answers
 
@@ -132,7 +133,8 @@ def run_study(
                 }
                 done.metrics.append({**row, "measured": len(values), "without_value": tally.counts, "mean": mean})
                 shown("metric", done.metrics[-1])
-    (found.out / "study.yaml").write_bytes(found.file.path.read_bytes())
+    kept = without_secrets(found.file.path.read_bytes().decode("utf-8", "surrogateescape"))
+    (found.out / "study.yaml").write_bytes(kept.encode("utf-8", "surrogateescape"))
     for analysis in found.analyses:
         words = [analysis.name, str(found.out), *analysis.words()]
         step("judgekit " + " ".join(words))

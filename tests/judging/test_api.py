@@ -100,8 +100,9 @@ def test_what_ends_the_work_is_raised_after_the_rest_was_kept(provider: Provider
         go(nonsense=1)
 
 
-def test_ctrl_c_in_a_notebook_drains_and_keeps_what_was_done(provider: Provider, tmp_path: Path) -> None:
-    # Started without judgekit's own signal handling: the loop runs in a thread, the main thread gets KeyboardInterrupt.
+@pytest.mark.parametrize("runs", ["asyncio.new_event_loop().run_until_complete", "asyncio.run"])
+def test_ctrl_c_in_a_running_loop_drains_and_keeps_what_was_done(provider: Provider, tmp_path: Path, runs: str) -> None:
+    # As in a notebook, and under asyncio.run, which takes the signal for itself and would only cancel a task that cannot run.
     provider.script = Say(score(3), delay=0.3)
     code = """
         import asyncio, sys
@@ -111,12 +112,12 @@ def test_ctrl_c_in_a_notebook_drains_and_keeps_what_was_done(provider: Provider,
         async def notebook():
             judgekit.judge(records(40), rubric=sys.argv[1], model="openai/fake", api_base=sys.argv[2], out=sys.argv[3], concurrency=2)
 
-        loop = asyncio.new_event_loop()
         try:
-            loop.run_until_complete(notebook())
+            RUNS(notebook())
         except KeyboardInterrupt:
             print("interrupted")
     """
+    code = code.replace("RUNS", runs)
     rubric = write_rubric(tmp_path / "rubrics")
     child = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), str(rubric), provider.base, str(tmp_path / "run")],

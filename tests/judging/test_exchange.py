@@ -260,7 +260,7 @@ def test_a_bill_is_exact_or_bounded_never_a_smaller_number(
     reply = judge_once(provider, price_in=2.0, price_out=10.0)
     assert (reply.status, reply.tokens_in, reply.tokens_out) == ("ok", tokens_in, tokens_out)
     assert provider.count == 1, "a paid reply is never thrown away for its usage"
-    prompt = open_client(JudgeSpec("openai/fake")).count_tokens(MESSAGES)
+    prompt = open_client(JudgeSpec("openai/fake")).count_tokens(MESSAGES, provider.bodies[0]["response_format"])
     least = ((tokens_in or 0) * 2 + (tokens_out or 0) * 10) / 1e6
     most = ((prompt if tokens_in is None else tokens_in) * 2 + (200 if tokens_out is None else tokens_out) * 10) / 1e6
     assert (reply.bill.at_least, reply.bill.at_most) == (pytest.approx(least), pytest.approx(most))

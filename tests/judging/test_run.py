@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,16 @@ from typing import Any
 import pytest
 
 from judgekit.data import RecordSet, load_records
-from judgekit.errors import BudgetError, InputError, ProviderError
+from judgekit.errors import BudgetError, InputError, ProviderError, UsageError
+from judgekit.judging.engine.run import run_judges
+from judgekit.judging.engine.schedule import Budget
+from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Criterion, Label, Record
 from judgekit.registry import library_files
 from judgekit.rubric import load_rubric
 from judgekit.rubric.spec import RetrieveSpec
+from judgekit.runs.model import Bill
 from judgekit.runs.store import RunStore, open_run
 from tests.judging.judged import CASE, CHECKLIST, MINI, by_item, go, item, records, score, write_rubric
 from tests.judging.provider import Provider, Say
@@ -333,6 +339,134 @@ def test_a_re_ask_that_might_pass_the_budget_is_left_out(provider: Provider, rub
     provider.reset(garbage)
     outcome = go(provider, rubric, records(2), tmp_path / "run", max_cost=500.0, **price)
     assert (outcome.stopped, outcome.unscored, provider.count, outcome.cost) == (None, {"invalid": 2}, 6, 6.0)
+
+
+ONE_OUT = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+A_DOLLAR_OUT = {"price_in": 0.0, "price_out": 1e6, "reasks": 0, "tries": 1}
+
+
+def test_the_budget_is_the_runs_over_all_commands(provider: Provider, rubric: Path, tmp_path: Path) -> None:
+    # A reply costs 1 dollar and may cost 50. With 52.5, calls start after 0, 1 and 2 dollars; the same command adds none.
+    provider.script = Say(score(2), usage=ONE_OUT)
+    for _ in range(3):
+        outcome = go(provider, rubric, records(9), tmp_path / "run", max_cost=52.5, **A_DOLLAR_OUT)
+        assert (outcome.stopped, provider.count, outcome.cost_total) == ("budget", 3, 3.0)
+
+
+def test_tries_without_a_bill_count_against_the_next_commands_budget_and_are_told_as_bounds(
+    provider: Provider, rubric: Path, tmp_path: Path
+) -> None:
+    # One reply of 1 dollar, two that were cut and may have cost 50 each: at least 1, at most 101 dollars.
+    provider.script = lambda body, n: Say(score(2), usage=ONE_OUT) if item(body) == 0 else Say(body=b'{"id": "x", "cho')
+    first = go(provider, rubric, records(3), tmp_path / "run", **A_DOLLAR_OUT)
+    assert (first.cost, first.bill, first.bill_total) == (None, Bill(1.0, 101.0), Bill(1.0, 101.0))
+    assert (first.to_dict()["cost_at_least"], first.to_dict()["cost_total_at_most"]) == (1.0, 101.0)
+    assert str(first.rows[0].bill) == "at least $1.0000, at most $101.00"
+    provider.reset(Say(score(2), usage=ONE_OUT))
+    second = go(provider, rubric, records(3), tmp_path / "run", max_cost=150.0, **A_DOLLAR_OUT)
+    assert (second.stopped, provider.count) == ("budget", 0)
+    third = go(provider, rubric, records(3), tmp_path / "run", max_cost=160.0, **A_DOLLAR_OUT)
+    assert (third.stopped, third.cost, third.bill_total) == (None, 2.0, Bill(3.0, 103.0))
+
+
+def test_a_reply_of_unknown_usage_gives_bounds_never_unknown_for_the_whole(
+    provider: Provider, rubric: Path, tmp_path: Path
+) -> None:
+    provider.script = by_item(lambda i: Say(score(2), usage=None if i == 1 else ONE_OUT))
+    outcome = go(provider, rubric, records(3), tmp_path / "run", **A_DOLLAR_OUT)
+    assert (outcome.ok, outcome.bill, outcome.rows[0].bill) == (3, Bill(2.0, 52.0), Bill(2.0, 52.0))
+
+
+def test_what_a_killed_command_had_in_flight_counts(tmp_path: Path, provider: Provider, rubric: Path) -> None:
+    with RunStore(tmp_path / "run") as store:
+        number = store.begin_command(["judgekit"], "0")
+        budget = Budget(100.0, 0.0, lambda reserved: store.in_flight(number, reserved))
+        assert (budget.reserve(50.0), budget.reserve(20.0), budget.reserve(50.0)) == ("ok", "ok", "wait")
+    with RunStore(tmp_path / "run") as store:  # it never said that it ended
+        assert store.bill() == Bill(0.0, 70.0)
+    provider.script = Say(score(2), usage=ONE_OUT)
+    assert go(provider, rubric, records(1), tmp_path / "run", max_cost=110.0, **A_DOLLAR_OUT).stopped == "budget"
+    assert go(provider, rubric, records(1), tmp_path / "run", max_cost=121.0, **A_DOLLAR_OUT).bill_total == Bill(
+        1.0, 71.0
+    )
+
+
+def test_a_call_that_outlasts_its_time_may_be_billed(provider: Provider, rubric: Path, tmp_path: Path) -> None:
+    provider.script = Say(score(2), delay=5)
+    outcome = go(provider, rubric, records(1), tmp_path / "run", timeout_s=0.2, **A_DOLLAR_OUT)
+    assert (outcome.unscored, outcome.bill) == ({"error": 1}, Bill(0.0, 50.0))
+
+
+def test_models_may_have_prices_of_their_own(provider: Provider, rubric: Path, tmp_path: Path) -> None:
+    provider.script = Say(score(2), usage=ONE_OUT)
+    outcome = go(
+        provider, rubric, records(2), tmp_path / "run", models=("openai/a", "openai/b"), price_in=0.0,
+        price_out={"": 1e6, "openai/b": 3e6},
+    )  # fmt: skip
+    assert [(row.judge, row.cost) for row in outcome.rows] == [("openai/a", 2.0), ("openai/b", 6.0)]
+
+
+def test_a_judges_own_word_on_passing_that_its_score_contradicts_is_flagged(provider: Provider, tmp_path: Path) -> None:
+    text = MINI.replace("verdict:\n", 'verdict:\n  pass: {boolean: "Does it pass?"}\n')
+    path = write_rubric(tmp_path / "rubrics", text)
+    provider.script = by_item(lambda i: json.dumps({"pass": i == 1, "score": "3" if i < 2 else "1"}))
+    go(provider, path, records(3), tmp_path / "run")
+    # complete is >= 2: said false at 3, true at 3, false at 1
+    assert open_run(tmp_path / "run").judgements["flags"].tolist() == [["conflict_with_score:pass"], [], []]
+
+
+@pytest.mark.parametrize("status", [307, 308, 302])
+def test_a_redirect_to_another_server_is_not_followed(
+    provider: Provider, rubric: Path, tmp_path: Path, status: int
+) -> None:
+    other = Provider(score(2)).start()
+    try:
+        provider.script = Say("", status=status, headers={"Location": f"{other.base}/chat/completions"})
+        outcome = go(provider, rubric, records(2), tmp_path / "run")
+    finally:
+        other.stop()
+    assert (outcome.exit_code, other.count) == (5, 0)
+    assert "which nobody named" in str(outcome.error)
+
+
+@pytest.mark.parametrize("word", ["option", "environment"])
+def test_local_only_refuses_other_machines_before_anything_is_sent(
+    provider: Provider, rubric: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    options: dict[str, Any] = {"local_only": True} if word == "option" else {}
+    if word == "environment":
+        monkeypatch.setenv("JUDGEKIT_LOCAL_ONLY", "1")
+    provider.script = score(2)
+    assert go(provider, rubric, records(1), tmp_path / "run", **options).ok == 1
+    for model in ("openai/gpt-5-mini", "anthropic/claude-sonnet-4-5"):
+        with pytest.raises(UsageError, match="only calls on this machine"):
+            go(None, rubric, records(1), tmp_path / "away", models=(model,), **options)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://192.0.2.1/v1")
+    with pytest.raises(UsageError, match=r"192\.0\.2\.1"):
+        go(None, rubric, records(1), tmp_path / "away", **options)
+    # and a redirect, or whatever else litellm would open, ends at the same door
+    provider.script = Say("", status=307, headers={"Location": "http://192.0.2.1/v1/chat/completions"})
+    assert go(provider, rubric, records(2), tmp_path / "run", **options).exit_code == 5
+
+
+@pytest.mark.parametrize("coat", ["{}", "Bearer {}", "https://x.example/?key={}", '{{"explanation": "{}"}}'])
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 500])
+def test_a_key_that_a_provider_sends_back_is_kept_nowhere(
+    provider: Provider, rubric: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, coat: str, status: int,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    key = "sk-canary/+=0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    provider.script = Say(coat.format(key), status=status)
+    spec = JudgeSpec("openai/fake", {}, provider.base.replace("//", "//me:pass-word-1@"), None)
+    outcome = asyncio.run(
+        run_judges([records(1)], [load_rubric(str(rubric))], [spec], tmp_path / "run", Options(tries=1, reasks=0))
+    )
+    said = json.dumps(outcome.to_dict()) + str(outcome.rows) + str(outcome.error) + "".join(capsys.readouterr())
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file())
+    for secret in (key, "pass-word-1"):
+        assert secret not in said
+        assert secret.encode() not in kept
 
 
 def test_a_budget_is_refused_where_a_price_is_unknown(provider: Provider, rubric: Path, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ class Caller:
         client = judge.client
         tokens, tokens_in, tokens_out, estimate = 0, 0, 0, 0.0
         if self.budget.limit is not None or judge.lane.counts_tokens:
-            tokens_in, tokens_out = client.count_tokens(request.messages), max_tokens(request.sampling)
+            tokens_in, tokens_out = client.count_tokens(request.messages, request.schema), max_tokens(request.sampling)
             tokens = tokens_in + tokens_out
             estimate = client.price(tokens_in, tokens_out) or 0.0
         await judge.ready()

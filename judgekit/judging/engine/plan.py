@@ -174,4 +174,4 @@ class _Planner:
         tokens_out = max_tokens(request.sampling)
         if not states_max_tokens(request.sampling):
             self.plan.note(f"{rubric.name} sets no max_tokens: {tokens_out} a reply are assumed")
-        self.plan.add(judge, client, client.count_tokens(request.messages), tokens_out)
+        self.plan.add(judge, client, client.count_tokens(request.messages, request.schema), tokens_out)

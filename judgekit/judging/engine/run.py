@@ -36,7 +36,7 @@ from judgekit.judging.provider.prices import price_for
 from judgekit.judging.provider.types import JudgeSpec
 from judgekit.progress import Progress
 from judgekit.records import Criterion
-from judgekit.runs.model import CallRow, Judgement
+from judgekit.runs.model import Bill, CallRow, Judgement
 from judgekit.runs.store import RunStore
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class _Work:
         self.evidence = [judge for judge in judges if is_evidence(judge)]
         self.specs = [judge for judge in judges if not is_replay(judge) and not is_evidence(judge)]
         self.number = number
-        spent = store.bill(recorded=False)
+        spent = Bill() if options.max_cost is None else store.bill(recorded=False)
         self.earlier_unknown = spent.at_most is None
         so_far = spent.at_least if spent.at_most is None else spent.at_most
         self.budget = Budget(options.max_cost, so_far, lambda reserved: store.in_flight(number, reserved))

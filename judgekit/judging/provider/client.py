@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from judgekit.errors import ProviderError, UsageError
+from judgekit.errors import MissingDependency, ProviderError, UsageError
 from judgekit.judging.provider.abilities import PLACEHOLDER, abilities_of, entry_of, provider_of
 from judgekit.judging.provider.dialect import Family, family_of, to_dialect
 from judgekit.judging.provider.endpoint import (
@@ -35,6 +35,7 @@ from judgekit.judging.provider.parse import mended
 from judgekit.judging.provider.prices import Price, given_price, listed_price
 from judgekit.judging.provider.transport import Answer, Usage, counts_of, read_parts_of_content
 from judgekit.judging.provider.types import JudgeSpec, Reply, Request
+from judgekit.judging.provider.weights import is_here
 from judgekit.safety import is_loopback, known_secrets, local_only, looks_secret, strike, without_secrets
 
 __all__ = ["Client", "open_client"]
@@ -129,6 +130,11 @@ class Client:
     async def __aenter__(self) -> Client:
         # loading takes seconds and a first use may fetch weights: neither may hold up other judges of the same loop
         if self.local is not None:
+            if local_only(self._only_here) and not is_here(self.local.weights):
+                raise MissingDependency(
+                    f"the weights of {self.local.weights.name} are not here, and only calls on this machine are allowed",
+                    mend=f"fetch them where that is allowed: judgekit models fetch {self.local.weights.name}",
+                )
             given_up = threading.Event()
             try:
                 self._server = await asyncio.to_thread(LocalServer.start, self.local, given_up.is_set)
@@ -284,17 +290,18 @@ class Client:
             return self._given_price
         return _listed(self.judge.model, self._base)
 
-    def count_tokens(self, messages: list[dict[str, str]]) -> int:
-        """Tokens of a prompt: by litellm's counter for the model; where it has none, characters / 3 + 8 a message, rounded up.
+    def count_tokens(self, messages: list[dict[str, str]], schema: Any = None) -> int:
+        """Tokens of a prompt, with the schema that goes beside it (providers bill it as prompt): by litellm's counter for the model; where it has none, characters / 3 + 8 a message, rounded up.
 
         The estimate is meant to err on the high side for English text.
         """
+        beside = 0 if schema is None else -(-len(json.dumps(schema, ensure_ascii=False)) // 3)
         if self.local is None:
             try:
-                return int(_litellm().token_counter(model=self.judge.model, messages=messages))
+                return beside + int(_litellm().token_counter(model=self.judge.model, messages=messages))
             except Exception:  # its counters raise whatever their tokenizers raise
                 pass
-        return sum(-(-len(str(message.get("content") or "")) // 3) + 8 for message in messages)
+        return beside + sum(-(-len(str(message.get("content") or "")) // 3) + 8 for message in messages)
 
 
 _NO_SAMPLING = {"api_base", "base_url", "headers", "extra_headers", "default_headers", "extra_query"}

@@ -148,7 +148,7 @@ class Exchange:
     reask: Reask
     reasks: int
     price: Price | None
-    count: Callable[[list[dict[str, Any]]], int]  # tokens of messages
+    count: Callable[[list[dict[str, Any]], Any], int]  # tokens of messages and of the schema beside them
     unfinished: dict[str, Unfinished] = field(default_factory=dict)
 
     async def run(self, request: Request, model: type[BaseModel] | None) -> Reply:
@@ -325,7 +325,8 @@ class Exchange:
         if self.price is None:
             return Bill(0.0, None)
         known = known or Usage()
-        tokens_in = self.count(body["messages"]) if known.tokens_in is None else known.tokens_in
+        schema = body.get("response_format") or body.get("tools")
+        tokens_in = self.count(body["messages"], schema) if known.tokens_in is None else known.tokens_in
         tokens_out = max_tokens(sampling) if known.tokens_out is None else known.tokens_out
         return Bill(0.0, self.price.of(tokens_in, tokens_out))
 

