@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "screen": ("judgekit.cli.screen:screen", "Combine judges and metrics into one screen."),
     "stability": ("judgekit.cli.stability:stability", "Does it change when only the words do?"),
     "report": ("judgekit.cli.report:report", "One HTML file that tells the whole run."),
+    "runs": ("judgekit.cli.runs:runs", "List, log, check, repair and tidy runs."),
     "data": ("judgekit.cli.data:data", "List, fetch, prepare and validate data."),
     "models": ("judgekit.cli.models:models", "Local models: list and fetch."),
     "doctor": ("judgekit.cli.doctor:doctor", "What is installed, what is missing, how to get it."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from judgekit.errors import JudgekitError
 from judgekit.judging.api import specs_for
 from judgekit.judging.engine.units import Options
 from judgekit.judging.provider.types import JudgeSpec
+from judgekit.safety import is_loopback, without_secrets
 from judgekit.study.spec import Answers, StudyFile
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from judgekit.rubric import CompiledRubric
 
 __all__ = ["Block", "Resolved", "problems", "resolve"]
+
+WRITTEN = ("out", "markdown", "figures", "picture")
+"""Options of analyses that name what is written."""
 
 Check = Callable[[str, dict[str, Any], str], list[str]]
 """An analysis by name, its options and a run's folder -> the words of the single command; UsageError for a wrong option."""
@@ -73,6 +77,7 @@ def resolve(
     out: str | Path | None = None,
     models: Sequence[str] = (),
     api_base: str | None = None,
+    trust: bool = False,
 ) -> Resolved:
     """Find everything that a study names.
 
@@ -81,31 +86,35 @@ def resolve(
     check : turns an analysis into a command's words, or raises UsageError.
     out : the run's folder, over the study's own.
     models, api_base : judges that stand in for all of the study's, and where they are.
+    trust : the person's word that the file may name addresses of other machines, have the keys for them, and write outside the run.
 
     Raises
     ------
     JudgekitError, the first that `problems` lists.
     """
-    found, wrong = _walk(file, check, out, models, api_base)
+    found, wrong = _walk(file, check, out, models, api_base, trust)
     if wrong:
         raise wrong[0]
     return found
 
 
-def problems(file: StudyFile, check: Check) -> list[JudgekitError]:
-    """Everything that is wrong with a study beyond its form: names that lead nowhere, options that no command has."""
-    return _walk(file, check, None, (), None)[1]
+def problems(file: StudyFile, check: Check, *, trust: bool = False) -> list[JudgekitError]:
+    """Everything that is wrong with a study beyond its form: names that lead nowhere, options that no command has, and what only a file
+    that the person trusts may do."""
+    return _walk(file, check, None, (), None, trust)[1]
 
 
 def _walk(
-    file: StudyFile, check: Check, out: str | Path | None, models: Sequence[str], api_base: str | None
+    file: StudyFile, check: Check, out: str | Path | None, models: Sequence[str], api_base: str | None, trust: bool
 ) -> tuple[Resolved, list[JudgekitError]]:
     study = file.study
     found = Resolved(file, Path(out or study.out or Path("runs") / study.study))
     wrong: list[JudgekitError] = []
     walk = _Walk(file, found, wrong)
+    if not trust:
+        walk.stays_inside(out is None, bool(models))
     walk.data()
-    judges = walk.judges(models, api_base)
+    judges = walk.judges(models, api_base, trust)
     walk.answers(judges, standing_in=bool(models))
     walk.rubrics(judges, standing_in=bool(models))
     walk.metrics()
@@ -141,7 +150,39 @@ class _Walk:
                 self.found.known[records.name] = {record.id for record in records}
                 self.found.sets[records.name] = records[: one.limit] if one.limit else records
 
-    def judges(self, models: Sequence[str], api_base: str | None) -> list[JudgeSpec]:
+    def stays_inside(self, own_out: bool, standing_in: bool) -> None:
+        """Refuse what a stranger's file could do with this machine: send records or keys to its author, write over files."""
+        mend = "if you know who wrote the file and want this, run it with --trust"
+        home, run = Path.cwd().resolve(), self.found.out.resolve()
+        if (
+            own_out
+            and self.study.out
+            and not any(run.is_relative_to(one) for one in (home, self.file.path.parent.resolve()))
+        ):
+            self.fail(
+                f"the run would lie outside of this folder, in {self.found.out}",
+                "out",
+                mend=f"name it with --out, or {mend}",
+            )
+        for place, one in enumerate(() if standing_in else self.study.judges):
+            where = one.api_base if one.api_base is not None else one.model if "://" in one.model else None
+            if where is not None and not is_loopback(where) and not one.model.startswith("replay/"):
+                field = "api_base" if one.api_base is not None else "model"
+                self.fail(
+                    f"the study would send records to an address of its own: {without_secrets(where)}",
+                    "judges", place, field, mend=f"name judges yourself (--model M --api-base URL), or {mend}",
+                )  # fmt: skip
+        for place, analysis in enumerate(self.study.analyses):
+            for name, options in analysis.items():
+                for key, value in options.items():
+                    for target in (value if isinstance(value, list) else [value]) if key in WRITTEN else []:
+                        if target is not None and not Path(target).resolve().is_relative_to(run):
+                            self.fail(
+                                f"the analysis would write outside of the run: {target}",
+                                "analyses", place, name, key, mend=f"write {self.found.out / Path(target).name}, or {mend}",
+                            )  # fmt: skip
+
+    def judges(self, models: Sequence[str], api_base: str | None, trust: bool) -> list[JudgeSpec]:
         specs: list[JudgeSpec] = []
         if models:
             return specs_for(models, {}, api_base, None)
@@ -150,6 +191,8 @@ class _Walk:
             if model.startswith("replay/"):
                 model = "replay/" + self.file.beside(model.removeprefix("replay/"))
             spec = specs_for([model], one.sampling, one.api_base, one.endpoint)[0]
+            if one.api_base is not None and not trust:
+                spec = replace(spec, keyless=True)
             if spec.notation in {other.notation for other in specs}:
                 self.fail(f"the judge {spec.notation} is named twice", "judges", place, mend="name it once")
                 continue

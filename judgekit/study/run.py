@@ -16,6 +16,7 @@ from judgekit.judging.engine.answer import answered
 from judgekit.judging.engine.plan import Plan, make_plan
 from judgekit.judging.engine.retrieve import Retrievers
 from judgekit.judging.engine.run import run_judges
+from judgekit.paths import written_whole
 from judgekit.records import Record
 from judgekit.runs.model import Bill
 from judgekit.runs.schema import DATABASE
@@ -137,7 +138,8 @@ def run_study(
                 }
                 done.metrics.append({**row, "measured": len(values), "without_value": tally.counts, "mean": mean})
                 shown("metric", done.metrics[-1])
-    (found.out / "study.yaml").write_bytes(found.file.path.read_bytes())
+    with written_whole(found.out / "study.yaml", "the copy of the study") as place:
+        place.write_bytes(found.file.path.read_bytes())
     for words in found.analyses:
         step("judgekit " + " ".join(words))
         entry: dict[str, Any] = {"analysis": words[0], "command": ["judgekit", *words]}
@@ -173,7 +175,8 @@ def _keep_answers(found: Resolved, answers: Answers, block: Block) -> dict[str, 
         )  # fmt: skip
     target = found.out / f"{answers.name}.jsonl"
     lines = (json.dumps(one.to_dict(), ensure_ascii=False, allow_nan=False) + "\n" for one in records)
-    target.write_text("".join(lines), encoding="utf-8", errors="backslashreplace", newline="\n")
+    with written_whole(target, "the answers") as place:
+        place.write_text("".join(lines), encoding="utf-8", errors="backslashreplace", newline="\n")
     _join(found, answers, records, target)
     return {"dataset": answers.name, "file": str(target), **counts}
 
