@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "metric": ("judgekit.cli.metric:metric", "List, show and explain local metrics."),
     "reasons": ("judgekit.cli.reasons:reasons", "Do judge and clinician give the same reasons?"),
     "stability": ("judgekit.cli.stability:stability", "Does it change when only the words do?"),
+    "runs": ("judgekit.cli.runs:runs", "List, log, check, repair and tidy runs."),
     "data": ("judgekit.cli.data:data", "List, fetch, prepare and validate data."),
     "models": ("judgekit.cli.models:models", "Local models: list and fetch."),
     "doctor": ("judgekit.cli.doctor:doctor", "What is installed, what is missing, how to get it."),

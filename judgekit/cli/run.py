@@ -42,6 +42,11 @@ __all__ = ["run"]
 )
 @click.option("--concurrency", type=click.IntRange(1), help="Most calls in flight a model.")
 @click.option("--local-only", is_flag=True, help="Refuse every call to another machine, before it is made.")
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="This file may send records and keys to the addresses it names, and write outside the run.",
+)
 @click.option("--plan", is_flag=True, help="Print calls, tokens and price; ask nothing.")
 @click.option("--lint", is_flag=True, help="Print everything that is wrong with the file (exit 1 when anything is).")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of study files, for editors.")
@@ -51,6 +56,7 @@ def run(
     models: tuple[str, ...],
     api_base: str | None,
     out: Path | None,
+    trust: bool,
     plan: bool,
     lint: bool,
     schema: bool,
@@ -90,11 +96,11 @@ def run(
 
     file = load_study(study)
     if lint:
-        return _lint(str(study), problems(file), as_json)
+        return _lint(str(study), problems(file, trust=trust), as_json)
     said = {name: value for name, value in running.items() if value not in (None, False)}
     if said:
         file.study = file.study.model_copy(update={"running": file.study.running.model_copy(update=said)})
-    resolved = resolve(file, out=out, models=models, api_base=api_base)
+    resolved = resolve(file, out=out, models=models, api_base=api_base, trust=trust)
     if plan:
         show_plan(plan_study(resolved), as_json)
         return 0

@@ -22,18 +22,18 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "labels": {
         "dataset": "text!", "record_id": "text!", "n": "int!", "construct": "text!", "rater": "text", "complete": "bool",
-        "score": "real", "severity": "text", "value": "any", "criteria": "object", "rationale": "text",
+        "score": "real", "severity": "text", "value": "any", "criteria": "said", "rationale": "text",
     },
     "calls": {
         "id": "int!", "key": "text!", "served": "bool!", "model": "text!", "endpoint": "text!", "sample": "int!",
-        "status": "status!", "request": "object!", "text": "text", "verdict": "object", "reason": "text", "flags": "texts!",
+        "status": "status!", "request": "request!", "text": "text", "verdict": "object", "reason": "text", "flags": "texts!",
         "attempts": "objects!", "effective": "object!", "tokens_in": "int", "tokens_out": "int", "cost": "real",
         "latency_s": "real", "created": "text!",
     },
     "judgements": {
         "dataset": "text!", "record_id": "text!", "rubric": "text!", "judge": "text!", "sample": "int!", "ask": "text!",
         "score_fp": "text!", "status": "status!", "reason": "text", "raw": "real", "score": "real", "complete": "bool",
-        "verdict": "object", "criteria": "objects", "flags": "texts!", "calls": "texts!", "record_hash": "text",
+        "verdict": "object", "criteria": "criteria", "flags": "texts!", "calls": "texts!", "record_hash": "text",
         "tokens_in": "int", "tokens_out": "int", "cost": "real", "latency_s": "real", "created": "text!",
     },
     "rubrics": {
@@ -54,7 +54,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "studies": {"name": "text!", "kind": "text!", "payload": "object!", "created": "text!"},
     "commands": {
         "id": "int!", "argv": "texts!", "version": "text!", "started": "text!", "ended": "text", "outcome": "text",
-        "about": "object",
+        "about": "about",
     },
 }  # fmt: skip
 _KEYS = ("dataset", "record_id", "n", "name", "rubric", "judge", "sample", "ask", "metric", "kind", "key", "id")
@@ -126,6 +126,31 @@ def _list_of(kind: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
+def _criteria(value: Any) -> bool:
+    return _list_of(dict)(value) and all(isinstance(item.get("id"), str) for item in value)
+
+
+def _said(value: Any) -> bool:
+    return isinstance(value, dict) and all(item is None or isinstance(item, str | bool) for item in value.values())
+
+
+def _request(value: Any) -> bool:
+    return isinstance(value, dict) and _list_of(dict)(value.get("messages") or [])
+
+
+def _about(value: Any) -> bool:
+    wanted = {"data": "name records file", "rubrics": "name ask score", "judges": "judge address"}
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("versions", {}), dict)
+        and isinstance(value.get("metrics", []), list)
+        and all(
+            _list_of(dict)(value.get(name, [])) and all(set(keys.split()) <= set(item) for item in value.get(name, []))
+            for name, keys in wanted.items()
+        )
+    )
+
+
 _READ: dict[str, Callable[[Any], Any]] = {
     "text": _text,
     "status": _status,
@@ -136,6 +161,10 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "any": _json,
     "object": _shaped("object", lambda value: isinstance(value, dict)),
     "texts": _shaped("list of texts", _list_of(str)),
+    "criteria": _shaped("list of criteria with their ids", _criteria),
+    "said": _shaped("map from criteria to words", _said),
+    "request": _shaped("request with messages", _request),
+    "about": _shaped("description of a command", _about),
     "objects": _shaped("list of objects", _list_of(dict)),
 }
 
@@ -167,15 +196,16 @@ class Reader:
     def damage(self, row: Sequence[Any], column: str, problem: str) -> InputError:
         """The error about one cell."""
         known = dict(zip(self.names, row, strict=True))
+        table = self.table if column in COLUMNS[self.table] else "records"  # a cluster stands in the record's row
         keys = [
             f"{name} {str(known[name])[:80]!r}"
             for name in _KEYS
             if name in known and name in COLUMNS[self.table] and name != column
         ]
         return InputError(
-            f"the run is damaged: in the table {self.table}, row {', '.join(keys) or '(without a key)'}, {column} {problem}",
+            f"the run is damaged: in the table {table}, row {', '.join(keys) or '(without a key)'}, {column} {problem}",
             file=str(self.folder / DATABASE),
-            field=f"{self.table}.{column}",
+            field=f"{table}.{column}",
             mend=f"`judgekit runs check {self.folder}` says what can be saved",
         )
 

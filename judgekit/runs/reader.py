@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import InputError
+from judgekit.records import Record
 from judgekit.runs.cells import Reader, values
 from judgekit.runs.schema import DATABASE, guard, open_reader
 
@@ -117,17 +118,6 @@ _COLUMNS = {
     "calls": CALLS,
     "rubrics": RUBRICS,
     "commands": COMMANDS,
-}
-_NONE = type(None)
-_RECORD: dict[str, tuple[tuple[type, ...], str]] = {
-    "question": ((str, list, _NONE), "text or conversation"),
-    "response": ((str, _NONE), "text"),
-    "reference": ((str, _NONE), "text"),
-    "criteria": ((list, _NONE), "list"),
-    "options": ((dict, _NONE), "map"),
-    "answer": ((str, _NONE), "text"),
-    "inputs": ((dict, _NONE), "map"),
-    "meta": ((dict, _NONE), "map"),
 }
 _KINDS = {"dataset": "data set", "rubric": "rubric", "judge": "judge"}
 _SELECTED: dict[str, dict[str, str]] = {  # which column of a table each part of a selection speaks of
@@ -269,9 +259,10 @@ class Run:
         rows = []
         for row in found:
             *first, value = reader.row(row)
-            for name, (kinds, word) in _RECORD.items():
-                if not isinstance(value.get(name), kinds):
-                    raise reader.damage(row, "record", f"has {name}, which is no {word}")
+            try:
+                Record.from_dict(value)
+            except ValueError as error:  # pydantic's
+                raise reader.damage(row, "record", f"is no record ({str(error).splitlines()[0]})") from None
             rows.append(first + [value.get(name) for name in RECORDS[len(head) :]])
         return _frame(rows, RECORDS)
 

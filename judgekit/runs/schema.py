@@ -18,7 +18,9 @@ from urllib.parse import quote
 
 from judgekit.errors import InputError
 
-__all__ = ["DATABASE", "SCHEMA_VERSION", "guard", "no_links", "open_reader", "open_writer", "tables"]
+__all__ = [
+    "DATABASE", "SCHEMA_VERSION", "create", "guard", "no_links", "open_raw", "open_reader", "open_writer", "schema_problems", "tables",
+]  # fmt: skip
 
 DATABASE = "run.sqlite"
 SCHEMA_VERSION = 2
@@ -153,14 +155,15 @@ def open_writer(folder: Path) -> sqlite3.Connection:
             # replies (they are then asked again) and never breaks the file.
             con.execute("PRAGMA journal_mode = WAL")
             con.execute("PRAGMA synchronous = NORMAL")
-            _upgrade(con)
+            create(con)
         except BaseException:
             con.close()
             raise
     return con
 
 
-def _upgrade(con: sqlite3.Connection) -> None:
+def create(con: sqlite3.Connection) -> None:
+    """Make the tables of a run that lack, or bring an older run's up to date."""
     version = con.execute("PRAGMA user_version").fetchone()[0]
     if version < SCHEMA_VERSION:
         script = "" if version else f"{TABLES}PRAGMA application_id = {APPLICATION_ID};"
@@ -195,20 +198,37 @@ def _check(con: sqlite3.Connection, folder: Path) -> None:
             file=str(folder / DATABASE),
             mend="pip install -U clinical-judgekit",
         )
-    found = {name: (kind, sql) for kind, name, sql in con.execute("SELECT type, name, sql FROM sqlite_master")}
-    for name, sql in _expected(version).items() if not empty else ():
-        kind = sql.split()[1].lower() if not sql.startswith("CREATE UNIQUE") else "index"
-        if found.get(name) != (kind, sql):
-            raise InputError(
-                f"the {kind} {name} {'is missing' if name not in found else 'is not as judgekit makes it'}",
-                file=str(folder / DATABASE),
-                mend=f"`judgekit runs check {folder}` says what can be saved",
-            )
+    if not empty and (problems := schema_problems(con)):
+        raise InputError(
+            problems[0],
+            file=str(folder / DATABASE),
+            mend=f"`judgekit runs check {folder}` says what can be saved",
+        )
+
+
+def schema_problems(con: sqlite3.Connection) -> list[str]:
+    """Every table and index that is missing, or not as judgekit makes it."""
+    version = min(con.execute("PRAGMA user_version").fetchone()[0], SCHEMA_VERSION)
+    found = dict(con.execute("SELECT name, sql FROM sqlite_master"))
+    return [
+        f"the {'table' if 'TABLE' in sql.split('(')[0] else 'index'} {name} "
+        f"{'is missing' if name not in found else 'is not as judgekit makes it'}"
+        for name, sql in _expected(version).items()
+        if found.get(name) != sql
+    ]
 
 
 @contextlib.contextmanager
 def open_reader(folder: Path) -> Iterator[sqlite3.Connection]:
     """A read-only connection that never blocks a writer, also in a folder that nobody may write to."""
+    with open_raw(folder) as con, guard(folder):
+        _check(con, folder)
+        yield con
+
+
+@contextlib.contextmanager
+def open_raw(folder: Path) -> Iterator[sqlite3.Connection]:
+    """As `open_reader`, of whatever the database may hold."""
     path = folder / DATABASE
     no_links(folder)
     if not path.is_file():
@@ -219,7 +239,7 @@ def open_reader(folder: Path) -> Iterator[sqlite3.Connection]:
         )
     with guard(folder), contextlib.ExitStack() as stack:
         con = _reading(path, stack)
-        _check(con, folder)
+        con.execute("PRAGMA trusted_schema = OFF")
         yield con
 
 

@@ -247,6 +247,18 @@ class RunStore:
                 (dataset, rubric, judge, ask, score_fp),
             )
 
+    def ask_in_use(self, dataset: str, rubric: str, judge: str) -> str:
+        """The wording that was used last, else that of the judgement written last; empty where there is none."""
+        key = (dataset, rubric, judge)
+        with guard(self.path):
+            for sql in (
+                "SELECT ask FROM uses WHERE dataset = ? AND rubric = ? AND judge = ? ORDER BY used DESC LIMIT 1",
+                "SELECT ask FROM judgements WHERE dataset = ? AND rubric = ? AND judge = ? ORDER BY rowid DESC LIMIT 1",
+            ):
+                if row := self.con.execute(sql, key).fetchone():
+                    return str(row[0])
+        return ""
+
     # -- calls ----------------------------------------------------------------------------------------------------
 
     def served(self, key: str) -> CallRow | None:
@@ -365,6 +377,13 @@ class RunStore:
                 f"INSERT OR REPLACE INTO judgements ({', '.join(_JUDGEMENTS)}) VALUES ({_marks(_JUDGEMENTS)})",
                 _row(row, _JUDGEMENTS, _JUDGEMENT_JSON),
             )
+
+    def drop_judge(self, judge: str) -> int:
+        """Take a judge's judgements out of the run; its calls stay, so its bill does. Returns how many judgements went."""
+        with self.transaction() as con:
+            n = con.execute("DELETE FROM judgements WHERE judge = ?", (judge,)).rowcount
+            con.execute("DELETE FROM uses WHERE judge = ?", (judge,))
+        return n
 
     # -- written checklists, measurements, studies, the log -------------------------------------------------------
 

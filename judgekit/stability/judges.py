@@ -194,7 +194,7 @@ def _said(
     for row in store.judgements(dataset=dataset, rubric=rubric.name, judge=judge.notation):
         if row.score_fp == rubric.score_fingerprint and row.sample < samples:
             rows.setdefault(row.ask, []).append(row)
-    latest = max(rows, key=lambda ask: max(str(row.created) for row in rows[ask]), default="")
+    latest = store.ask_in_use(dataset, rubric.name, judge.notation)
     found: dict[str, list[Judgement]] = {}
     for row in rows.get(rubric.ask_fingerprint) or rows.get(latest, []):
         found.setdefault(row.record_id, []).append(row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +13,7 @@ from judgekit.judging.api import specs_for
 from judgekit.judging.engine.units import Options
 from judgekit.judging.provider.prices import Prices
 from judgekit.judging.provider.types import JudgeSpec
+from judgekit.safety import is_loopback, without_secrets
 from judgekit.study.spec import Answers, StudyFile
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from judgekit.rubric import CompiledRubric
 
 __all__ = ["Block", "Resolved", "problems", "resolve"]
+
+WRITTEN = ("out", "markdown", "figures", "picture")
+"""Options of analyses that name what is written."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Resolved:
     answers: list[tuple[Answers, Block]] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     metrics: list[tuple[tuple[str, ...], list[Metric]]] = field(default_factory=list)
-    analyses: list[Analysis] = field(default_factory=list)
+    analyses: list[tuple[Analysis, str | None]] = field(default_factory=list)
 
     def options(self, samples: int) -> Options:
         """How the calls of a block are made."""
@@ -81,6 +85,7 @@ def resolve(
     out: str | Path | None = None,
     models: Sequence[str] = (),
     api_base: str | None = None,
+    trust: bool = False,
 ) -> Resolved:
     """Find everything that a study names.
 
@@ -88,31 +93,35 @@ def resolve(
     ----------
     out : the run's folder, over the study's own.
     models, api_base : judges that stand in for all of the study's, and where they are.
+    trust : the person's word that the file may name addresses of other machines, have the keys for them, and write outside the run.
 
     Raises
     ------
     JudgekitError, the first that `problems` lists.
     """
-    found, wrong = _walk(file, out, models, api_base)
+    found, wrong = _walk(file, out, models, api_base, trust)
     if wrong:
         raise wrong[0]
     return found
 
 
-def problems(file: StudyFile) -> list[JudgekitError]:
-    """Everything that is wrong with a study beyond its form: names that lead nowhere, options that no command has."""
-    return _walk(file, None, (), None)[1]
+def problems(file: StudyFile, *, trust: bool = False) -> list[JudgekitError]:
+    """Everything that is wrong with a study beyond its form: names that lead nowhere, options that no command has, and what only a file
+    that the person trusts may do."""
+    return _walk(file, None, (), None, trust)[1]
 
 
 def _walk(
-    file: StudyFile, out: str | Path | None, models: Sequence[str], api_base: str | None
+    file: StudyFile, out: str | Path | None, models: Sequence[str], api_base: str | None, trust: bool
 ) -> tuple[Resolved, list[JudgekitError]]:
     study = file.study
     found = Resolved(file, Path(out or study.out or Path("runs") / study.study))
     wrong: list[JudgekitError] = []
     walk = _Walk(file, found, wrong)
+    if not trust:
+        walk.stays_inside(out is None, bool(models))
     walk.data()
-    judges = walk.judges(models, api_base)
+    judges = walk.judges(models, api_base, trust)
     walk.answers(judges, standing_in=bool(models))
     walk.rubrics(judges, standing_in=bool(models))
     walk.metrics()
@@ -122,7 +131,10 @@ def _walk(
                 kind = find(name)
                 if "run" not in kind.reads:
                     raise UsageError(f"{name} reads no run", mend="run it as a command of its own")
-                found.analyses.append(kind.of(options))
+                picture = options.get("picture")
+                found.analyses.append(
+                    (kind.of({key: one for key, one in options.items() if key != "picture"}), picture)
+                )
     return found, wrong
 
 
@@ -151,7 +163,39 @@ class _Walk:
                 self.found.known[records.name] = {record.id for record in records}
                 self.found.sets[records.name] = records[: one.limit] if one.limit else records
 
-    def judges(self, models: Sequence[str], api_base: str | None) -> list[JudgeSpec]:
+    def stays_inside(self, own_out: bool, standing_in: bool) -> None:
+        """Refuse what a stranger's file could do with this machine: send records or keys to its author, write over files."""
+        mend = "if you know who wrote the file and want this, run it with --trust"
+        home, run = Path.cwd().resolve(), self.found.out.resolve()
+        if (
+            own_out
+            and self.study.out
+            and not any(run.is_relative_to(one) for one in (home, self.file.path.parent.resolve()))
+        ):
+            self.fail(
+                f"the run would lie outside of this folder, in {self.found.out}",
+                "out",
+                mend=f"name it with --out, or {mend}",
+            )
+        for place, one in enumerate(() if standing_in else self.study.judges):
+            where = one.api_base if one.api_base is not None else one.model if "://" in one.model else None
+            if where is not None and not is_loopback(where) and not one.model.startswith("replay/"):
+                field = "api_base" if one.api_base is not None else "model"
+                self.fail(
+                    f"the study would send records to an address of its own: {without_secrets(where)}",
+                    "judges", place, field, mend=f"name judges yourself (--model M --api-base URL), or {mend}",
+                )  # fmt: skip
+        for place, analysis in enumerate(self.study.analyses):
+            for name, options in analysis.items():
+                for key, value in options.items():
+                    for target in (value if isinstance(value, list) else [value]) if key in WRITTEN else []:
+                        if target is not None and not Path(target).resolve().is_relative_to(run):
+                            self.fail(
+                                f"the analysis would write outside of the run: {target}",
+                                "analyses", place, name, key, mend=f"write {self.found.out / Path(target).name}, or {mend}",
+                            )  # fmt: skip
+
+    def judges(self, models: Sequence[str], api_base: str | None, trust: bool) -> list[JudgeSpec]:
         specs: list[JudgeSpec] = []
         if models:
             return specs_for(models, {}, api_base, None)
@@ -160,6 +204,8 @@ class _Walk:
             if model.startswith("replay/"):
                 model = "replay/" + self.file.beside(model.removeprefix("replay/"))
             spec = specs_for([model], one.sampling, one.api_base, one.endpoint)[0]
+            if one.api_base is not None and not trust:
+                spec = replace(spec, keyless=True)
             if spec.notation in {other.notation for other in specs}:
                 self.fail(f"the judge {spec.notation} is named twice", "judges", place, mend="name it once")
                 continue

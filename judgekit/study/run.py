@@ -16,6 +16,7 @@ from judgekit.judging.engine.answer import answered
 from judgekit.judging.engine.plan import Plan, make_plan
 from judgekit.judging.engine.retrieve import Retrievers
 from judgekit.judging.engine.run import run_judges
+from judgekit.paths import written_whole
 from judgekit.records import Record
 from judgekit.runs.model import Bill
 from judgekit.runs.schema import DATABASE
@@ -134,13 +135,16 @@ def run_study(
                 done.metrics.append({**row, "measured": len(values), "without_value": tally.counts, "mean": mean})
                 shown("metric", done.metrics[-1])
     kept = without_secrets(found.file.path.read_bytes().decode("utf-8", "surrogateescape"))
-    (found.out / "study.yaml").write_bytes(kept.encode("utf-8", "surrogateescape"))
-    for analysis in found.analyses:
-        words = [analysis.name, str(found.out), *analysis.words()]
+    with written_whole(found.out / "study.yaml", "the copy of the study") as place:
+        place.write_bytes(kept.encode("utf-8", "surrogateescape"))
+    for analysis, picture in found.analyses:
+        words = [analysis.name, str(found.out), *analysis.words(), *(["--picture", picture] if picture else [])]
         step("judgekit " + " ".join(words))
         entry: dict[str, Any] = {"analysis": analysis.name, "command": ["judgekit", *words]}
         try:
             result = analysis.run(str(found.out))
+            if picture:
+                result.picture(picture)
         except JudgekitError as error:  # kept, and the other analyses go on
             entry["error"] = error.to_dict()
             shown("failed", f"{analysis.name} could not be computed: {error}")
@@ -171,7 +175,8 @@ def _keep_answers(found: Resolved, answers: Answers, block: Block) -> dict[str, 
         )  # fmt: skip
     target = found.out / f"{answers.name}.jsonl"
     lines = (json.dumps(one.to_dict(), ensure_ascii=False, allow_nan=False) + "\n" for one in records)
-    target.write_text("".join(lines), encoding="utf-8", errors="backslashreplace", newline="\n")
+    with written_whole(target, "the answers") as place:
+        place.write_text("".join(lines), encoding="utf-8", errors="backslashreplace", newline="\n")
     _join(found, answers, records, target)
     return {"dataset": answers.name, "file": str(target), **counts}
 

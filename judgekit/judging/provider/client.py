@@ -165,7 +165,9 @@ class Client:
             modes = MODES[:1]
         else:
             modes, unsupported = abilities_of(litellm, model, base)
-            if (
+            if self.judge.keyless:
+                key = "none"
+            elif (
                 base is not None
                 and not os.environ.get("OPENAI_API_KEY")
                 and provider_of(litellm, model, base) == "openai"

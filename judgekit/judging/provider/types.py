@@ -22,13 +22,15 @@ class JudgeSpec:
     """A judge: a model plus the sampling parameters that the command line or the caller asked for.
 
     `sampling` holds only what was asked beyond the rubric's own defaults. `endpoint` names the provider's address in
-    keys (``--endpoint NAME`` keeps it when a server moves); by default it is the provider and `api_base`.
+    keys (``--endpoint NAME`` keeps it when a server moves); by default it is the provider and `api_base`. `keyless`: no key of
+    the environment goes with the calls, because a file named the address and nobody said that it may have one.
     """
 
     model: str
     sampling: dict[str, Any] = field(default_factory=dict)
     api_base: str | None = None
     endpoint: str | None = None
+    keyless: bool = False
 
     @property
     def notation(self) -> str:
