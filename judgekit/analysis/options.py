@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, ClassVar, cast
@@ -227,12 +227,8 @@ def options_schema(kind: type[Analysis]) -> dict[str, Any]:
             about = {key: shape[key] for key in ("description",) if key in shape}
             shape.clear()
             shape.update({"anyOf": [inner, {"type": "array", "items": inner}], **about})
+    schema["properties"]["picture"] = {"type": "string", "description": "Draw the result (PNG, SVG or PDF)."}
     return {
         "type": "object", "properties": schema["properties"], "additionalProperties": False,
         **({"required": schema["required"]} if schema.get("required") else {}),
     }  # fmt: skip
-
-
-def names(some: Iterable[str]) -> str:
-    """Names for a message."""
-    return ", ".join(map(str, some)) or "none"

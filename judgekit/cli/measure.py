@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def measure(
         records = records[:limit]
     folder = out if out is not None else Path("runs") / records.name
     groups = {record.id: _field(record, by) for record in records} if by else {}
+    questions = {record.id: record.cluster_id for record in records}
     if by and all(group is None for group in groups.values()):
         raise UsageError(f"no record has {by!r}", field="by", mend="a key of the records' meta or inputs, or cluster")
     try:
@@ -93,7 +95,7 @@ def measure(
     except KeyboardInterrupt:
         click.echo(f"stopped; what was measured is in {folder}, and the same command goes on from there", err=True)
         raise
-    rows = [_summary(tally, groups) for tally in tallies]
+    rows = [_summary(tally, groups, questions) for tally in tallies]
     notes = []
     same = sum((record.response or "").strip() == record.reference.strip() for record in records if record.reference)
     if same:
@@ -120,7 +122,7 @@ def _mean(values: list[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _summary(tally: Any, groups: dict[str, str | None]) -> dict[str, Any]:
+def _summary(tally: Any, groups: dict[str, str | None], questions: dict[str, str]) -> dict[str, Any]:
     values = sorted(tally.values.values())
     row: dict[str, Any] = {
         "metric": tally.metric.notation,
@@ -146,19 +148,33 @@ def _summary(tally: Any, groups: dict[str, str | None]) -> dict[str, Any]:
                     "mean": _mean(mine),
                 }
             )
-        if tally.components:
-            from judgekit.metrics.vb_score import rankings
-
-            parts = [
-                (groups[ident] or "", found)
-                for ident, found in tally.components.items()
-                if groups.get(ident) is not None
-            ]
-            row["rankings"] = {
-                scheme: [{"value": name, "mean": mean, "measured": n} for name, mean, n in table]
-                for scheme, table in rankings(parts).items()
-            }
+        if tally.metric.name == "vb_score":
+            row |= _rankings(tally, {ident: group for ident, group in groups.items() if group is not None}, questions)
     return row
+
+
+def _rankings(tally: Any, groups: dict[str, str], questions: dict[str, str]) -> dict[str, Any]:
+    """Groups by their means under each scheme, over the questions that all of them have a score for, and how many each answered of those asked."""
+    from judgekit.metrics.vb_score import rankings, shared
+
+    scored = {
+        ident
+        for ident in groups
+        if ident in tally.components and all(value is not None for value in tally.components[ident].values())
+    }
+    common, same = shared([(group, questions[ident], ident in scored) for ident, group in groups.items()])
+    parts = [(groups[ident], tally.components[ident]) for ident in sorted(scored) if questions[ident] in common]
+    asked, answered = Counter(groups.values()), Counter(groups[ident] for ident in scored)
+    return {
+        "rankings": {
+            scheme: [
+                {"value": name, "mean": mean, "measured": n, "answered": answered[name], "asked": asked[name]}
+                for name, mean, n in table
+            ]
+            for scheme, table in rankings(parts).items()
+        },
+        "ranked_over": {"questions": len(common), "all": same},
+    }
 
 
 def _show(rows: list[dict[str, Any]], n: int, folder: Path, by: str | None) -> None:
@@ -177,7 +193,13 @@ def _show(rows: list[dict[str, Any]], n: int, folder: Path, by: str | None) -> N
             click.echo(
                 f"    {by} {group['value']}: mean {number(group['mean'])} over {group['measured']} of {group['records']}"
             )
+        over = row.get("ranked_over", {"all": True, "questions": 0})
+        if not over["all"]:
+            same = f"the {over['questions']} questions that all have a score for" if over["questions"] else "nothing"
+            click.echo(f"    their scores are over different questions; ranked over {same}")
         for scheme, table in row.get("rankings", {}).items():
-            click.echo(f"    weights={scheme}: " + " > ".join(f"{item['value']} {item['mean']:.3f}" for item in table))
+            if table:
+                shown = (f"{item['value']} {item['mean']:.3f} ({item['answered']}/{item['asked']})" for item in table)
+                click.echo(f"    weights={scheme}: " + " > ".join(shown))
         click.echo(f"  {row['signature']}")
     click.echo(f"run: {folder}")

@@ -40,20 +40,21 @@ class Entity:
         }  # fmt: skip
 
 
-def entities_of(texts: Sequence[str], ner: str, *, aware: bool = False) -> list[list[Entity]]:
+def entities_of(texts: Sequence[str], ner: str, *, aware: bool = False, amounts: bool = True) -> list[list[Entity]]:
     """The distinct entities of each text, in order of first appearance.
 
     Parameters
     ----------
     texts : any texts; a blank one has no entities.
-    ner : ``gazetteer``, ``spacy:PATH``, ``scispacy:MODEL`` or ``gliner:MODEL``; doses, frequencies and durations come from rules.
+    ner : ``gazetteer``, ``spacy:PATH``, ``scispacy:MODEL`` or ``gliner:MODEL``.
     aware : keep a denied and an affirmed mention apart.
+    amounts : whether doses, frequencies and durations are entities too.
 
     Raises MissingDependency where the recogniser's package, model or data is absent.
     """
     plain = [fold(text) for text in texts]
     return [
-        [_as_written(entity, text) for entity in _distinct(read, spans, aware)]
+        [_as_written(entity, text) for entity in _distinct(read, spans, aware, amounts)]
         for text, read, spans in zip(texts, plain, recogniser(ner).find(plain), strict=True)
     ]
 
@@ -63,8 +64,10 @@ def _as_written(entity: Entity, text: str) -> Entity:
     return replace(entity, text=text[start:end], start=start, end=end)
 
 
-def _distinct(text: str, spans: Iterable[tuple[int, int, str, tuple[str, ...]]], aware: bool) -> list[Entity]:
-    amounts = quantities(text)
+def _distinct(
+    text: str, spans: Iterable[tuple[int, int, str, tuple[str, ...]]], aware: bool, counted: bool
+) -> list[Entity]:
+    amounts = [item for item in quantities(text) if item.kind in QUANTITY_KINDS] if counted else []
     denied = negated_spans(text)
     kept: dict[tuple[str, bool], Entity] = {}
     found: list[Entity] = [

@@ -55,6 +55,8 @@ class FactualConsistency(Metric):
     labels : for a checkpoint whose labels have no names, their order, as ``contradiction/neutral/entailment``; what a checkpoint names itself wins.
     neutral : what a verdict that is neither costs. ``free`` (default): the value is one minus the contradiction. ``costs``: the value is the
         entailment, so that neutral costs as much as contradiction, which is how 3.2.4 speaks of the paper's own.
+    unrelated : a response no sentence of which shares a content word with the reference: ``none`` (default) has no value, since it is elsewhere;
+        ``pair`` asks about the two texts whole, as the paper's formula does.
 
     A sentence that shares no content word with the reference cannot be contradicted by it; those are counted in `details`. None
     where a side is missing or has no words, or where no sentence of the response touches the reference.
@@ -65,6 +67,7 @@ class FactualConsistency(Metric):
     direction: str = "reference"
     labels: str = ""
     neutral: str = "free"
+    unrelated: str = "none"
 
     name: ClassVar[str] = "factual_consistency"
     summary: ClassVar[str] = "One minus the largest contradiction of the response by the reference (NLI)."
@@ -73,6 +76,7 @@ class FactualConsistency(Metric):
         "level": ("sentence", "document"),
         "direction": ("reference", "both"),
         "neutral": ("free", "costs"),
+        "unrelated": ("none", "pair"),
     }
 
     def __post_init__(self) -> None:
@@ -126,6 +130,8 @@ class FactualConsistency(Metric):
             against = [itself[_bare(text)]] if _bare(text) in itself else [left[at] for at in nearest]
             unrelated += not against
             pairs += [(premise, text) for premise in against]
+        if not pairs and self.unrelated == "pair":
+            pairs = [(reference, response)]
         return {"pairs": pairs, "sentences": len(distinct), "unrelated": unrelated}
 
     def _decided(

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgekit.errors import MissingDependency
-from judgekit.metrics.gazetteer_words import CASED, COMMON, EXTRA
-from judgekit.metrics.text import fold, tokens, words
+from judgekit.metrics.gazetteer_words import CASED, COMMON, CONTEXT, EXTRA, SHORT
+from judgekit.metrics.text import ABBREVIATIONS, fold, tokens, words
 from judgekit.paths import cache_folder
 
 __all__ = ["LAYOUT", "PACKAGES", "Gazetteer", "cache_folder", "load_gazetteer"]
@@ -77,7 +77,9 @@ class Gazetteer:
     def scan(self, text: str) -> Iterator[tuple[int, int, str, tuple[str, ...]]]:
         """(start, end, kind, concept ids) of each term, longest first from the left, without overlaps."""
         found = tokens(text)
-        shouting = sum(char.isupper() for char in text) > sum(char.islower() for char in text)
+        forms = {token.form for token in found}
+        long = [text[token.start : token.end] for token in found if len(token.form) > 4]
+        shouting = 2 * sum(word.isupper() for word in long) > len(long)
         at = 0
         while at < len(found):
             first = found[at].form
@@ -87,7 +89,7 @@ class Gazetteer:
                 if any(_GAP.fullmatch(fold(text[a.end : b.start])) is None for a, b in itertools.pairwise(span)):
                     continue  # a term does not run over a comma, a bracket or a line's end
                 hit = self._find([token.form for token in span])
-                if hit and not (size == 1 and not _worth(text[span[0].start : span[0].end], first, shouting)):
+                if hit and not (size == 1 and not _worth(text[span[0].start : span[0].end], first, shouting, forms)):
                     yield span[0].start, span[-1].end, *hit
                     at += size - 1
                     break
@@ -101,10 +103,12 @@ def _singulars(form: str) -> Iterator[str]:
                 yield form.removesuffix(ending) + instead
 
 
-def _worth(written: str, form: str, shouting: bool) -> bool:
-    """Everyday words that are also names ("was", "today") never count; "aids" or "sad" only as AIDS or SAD."""
+def _worth(written: str, form: str, shouting: bool, text: set[str]) -> bool:
+    """Everyday words that are also names ("was", "today") never count; "aids" or "sad" only as AIDS or SAD; PCP only where HIV is spoken of."""
     if form in COMMON:
         return False
+    if form in CONTEXT:
+        return written.isupper() and not CONTEXT[form].isdisjoint(text - {form})
     return not (form in CASED and (shouting or not written.isupper()))
 
 
@@ -240,6 +244,18 @@ def _build(rows: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, tuple[s
     return {surface: (kind, tuple(concepts)) for surface, (kind, concepts) in surfaces.items()}
 
 
+def _abbreviated(surfaces: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """The surfaces with every abbreviation that is written out, or stands in `SHORT`, as its term; a term of two names has both concepts."""
+    known = Gazetteer(surfaces, "")
+    found = dict(surfaces)
+    for short, term in {**ABBREVIATIONS, **SHORT}.items():
+        hit = known._find(words(term))
+        if hit is not None:
+            kind, concepts = hit
+            found[short] = (kind, tuple(dict.fromkeys((*concepts, *found.get(short, ("", ()))[1]))))
+    return found
+
+
 def _write(path: Path, content: bytes) -> None:
     """Whole or not at all: readers of another process never see half a file. A folder that cannot be written is no error."""
     try:
@@ -260,7 +276,7 @@ def load_gazetteer() -> Gazetteer:
     """
     found = _versions()
     key = "-".join(f"{name.split('-')[0]}{number}" for name, number in found.items())
-    key += f"-layout{LAYOUT}.{hashlib.sha256(repr((sorted(COMMON), sorted(CASED), EXTRA)).encode()).hexdigest()[:8]}"
+    key += f"-layout{LAYOUT}.{hashlib.sha256(repr((sorted(COMMON), sorted(CASED), EXTRA, SHORT, sorted(ABBREVIATIONS.items()))).encode()).hexdigest()[:8]}"
     path = cache_folder() / f"gazetteer-{key}.json.gz"
     surfaces: dict[str, tuple[str, tuple[str, ...]]] | None = None
     if path.is_file():
@@ -280,5 +296,6 @@ def load_gazetteer() -> Gazetteer:
                 *_plain_terms(),
             )
         )
+        surfaces = _abbreviated(surfaces)
         _write(path, gzip.compress(json.dumps(surfaces, ensure_ascii=False).encode(), mtime=0))
     return Gazetteer(surfaces, key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CASED", "COMMON", "EXTRA"]
+__all__ = ["CASED", "COMMON", "CONTEXT", "EXTRA", "SHORT"]
 
 # Everyday words that are also names in the dictionaries (found by running them over prose that is not medical).
 COMMON: Final = frozenset(
@@ -220,8 +220,93 @@ CASED: Final = frozenset(
         "mac",
         "nat",
         "pcr",
+        "sob",
+        "cad",
+        "std",
     ]
 )
+
+# What clinicians write for short, and the term that it stands for: it is that term's concepts. Beside it stand the abbreviations that
+# `text.ABBREVIATIONS` writes out.
+SHORT: Final[dict[str, str]] = {
+    "3tc": "lamivudine", "dtg": "dolutegravir", "ftc": "emtricitabine", "taf": "tenofovir alafenamide", "tdf": "tenofovir disoproxil",
+    "azt": "zidovudine", "zdv": "zidovudine", "abc": "abacavir", "efv": "efavirenz", "rpv": "rilpivirine", "ral": "raltegravir",
+    "bic": "bictegravir", "cab": "cabotegravir", "drv": "darunavir", "atv": "atazanavir", "rtv": "ritonavir", "lpv": "lopinavir",
+    "evg": "elvitegravir", "nvp": "nevirapine", "d4t": "stavudine", "ddi": "didanosine", "etr": "etravirine", "mvc": "maraviroc",
+    "dor": "doravirine", "cobi": "cobicistat", "inh": "isoniazid", "rif": "rifampicin", "pza": "pyrazinamide", "emb": "ethambutol",
+    "pcp": "pneumocystis pneumonia", "pjp": "pneumocystis pneumonia", "ks": "kaposi sarcoma", "oi": "opportunistic infections",
+    "ois": "opportunistic infections", "iris": "immune reconstitution inflammatory syndrome", "plwh": "hiv infection", "hcq": "hydroxychloroquine",
+    "mtx": "methotrexate", "hctz": "hydrochlorothiazide", "asa": "aspirin", "apap": "acetaminophen", "flu": "influenza", "covid": "covid 19",
+    "human immunodeficiency virus infection": "hiv infection", "mi": "myocardial infarction", "afib": "atrial fibrillation",
+    "hypercholesterolemia": "high cholesterol",
+}  # fmt: skip
+
+# An abbreviation of several meanings counts where one of these words stands in the same text, and only in capitals.
+_HIV: Final = frozenset(
+    [
+        "hiv",
+        "aids",
+        "art",
+        "antiretroviral",
+        "antiretrovirals",
+        "haart",
+        "cd4",
+        "regimen",
+        "regimens",
+        "nrti",
+        "nnrti",
+        "insti",
+        "tenofovir",
+        "lamivudine",
+        "dolutegravir",
+        "emtricitabine",
+        "zidovudine",
+        "abacavir",
+        "efavirenz",
+        "3tc",
+        "dtg",
+        "ftc",
+        "azt",
+        "tdf",
+        "prep",
+        "virus",
+        "viral",
+        "immunodeficiency",
+    ]
+)
+CONTEXT: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(["taf", "tdf", "abc", "ral", "bic", "cab", "dor", "ddi", "etr", "rtv", "atv", "ftc"], _HIV),
+    "pcp": _HIV
+    | frozenset(
+        ["pneumocystis", "jirovecii", "pneumonia", "prophylaxis", "trimethoprim", "smx", "dapsone", "pentamidine"]
+    ),
+    "ks": _HIV | frozenset(["sarcoma", "lesions", "kaposi"]),
+    "iris": _HIV,
+    **dict.fromkeys(["oi", "ois"], _HIV),
+    **dict.fromkeys(
+        ["rif", "emb", "inh", "pza"],
+        frozenset(
+            ["tb", "tuberculosis", "isoniazid", "rifampicin", "rifampin", "ethambutol", "pyrazinamide", "latent"]
+        ),
+    ),
+    "asa": frozenset(["mg", "aspirin", "daily", "antiplatelet", "clopidogrel", "dose", "stroke"]),
+    "mi": frozenset(
+        [
+            "heart",
+            "cardiac",
+            "chest",
+            "troponin",
+            "ecg",
+            "ekg",
+            "coronary",
+            "aspirin",
+            "infarction",
+            "st",
+            "stemi",
+            "angina",
+        ]
+    ),
+}
 
 # kind: terms. A term with "=" names one concept by several spellings.
 EXTRA: Final[dict[str, str]] = {
@@ -234,13 +319,17 @@ EXTRA: Final[dict[str, str]] = {
         colonoscopy; endoscopy; lumbar puncture=spinal tap; biopsy=biopsies; bone marrow biopsy; renal biopsy=kidney biopsy; thoracentesis;
         bronchoscopy; pap smear=pap test; mammogram=mammography; serum creatinine; creatinine; egfr=estimated glomerular filtration rate;
         potassium; sodium; calcium; phosphate; hemoglobin; white blood cell count; platelet count; cholesterol; ldl; hdl; triglycerides; tsh;
+        troponin=troponins; d dimer; crp=c reactive protein; esr=erythrocyte sedimentation rate; bnp; inr; psa=prostate specific antigen;
+        ferritin; albumin; bilirubin; lactate; ct=ct scan; blood gas=arterial blood gas; stress test; spirometry; dexa scan=bone density test;
         gram stain; modified acid fast stain; csf=cerebrospinal fluid; pcr=polymerase chain reaction; hla b 5701=hla b5701; bmi=body mass index;
         heart rate; body temperature; oxygen saturation; physical exam=physical examination; screening; window period""",
     "procedure": """surgery; chemotherapy; radiation therapy=radiotherapy; hemodialysis=dialysis; transplant=transplantation; vaccination=vaccine=
         vaccines=immunization; antiretroviral therapy=art=cart=haart=combination antiretroviral therapy; prep=pre exposure prophylaxis;
         pep=post exposure prophylaxis; prophylaxis; cognitive behavioral therapy=cbt; psychotherapy; physical therapy; breastfeeding; cesarean
         section=c section=cesarean delivery; rehydration=oral rehydration; intravenous fluids=iv fluids; insulin therapy; counseling""",
-    "anatomy": """liver; kidney=kidneys; heart; lung=lungs; brain; spinal cord; skin; stomach; intestine=intestines; colon; bladder; prostate; uterus;
+    "anatomy": """knee=knees; hip=hips; shoulder=shoulders; elbow=elbows; wrist=wrists; ankle=ankles; foot=feet; hand=hands; finger=fingers; toe=toes;
+        arm=arms; leg=legs; thigh; calf; neck; chest; abdomen=belly; pelvis; spine; jaw; scalp; groin; appendix; gallbladder; tonsils=tonsil;
+        sinuses=sinus; gums; teeth=tooth; testicle=testicles; urethra; ureter; artery=arteries; vein=veins; rib=ribs; skull; tissue=tissues; liver; kidney=kidneys; heart; lung=lungs; brain; spinal cord; skin; stomach; intestine=intestines; colon; bladder; prostate; uterus;
         ovary=ovaries; cervix; vagina; penis; breast=breasts; thyroid; pancreas; spleen; bone=bones; bone marrow; joint=joints; muscle=muscles;
         tendon=tendons; blood; blood vessels; lymph nodes=lymph node; eye=eyes; ear=ears; nose; throat; mouth; tongue; esophagus; rectum; anus;
         nerve=nerves; aorta; mediastinum; hilum; immune system; central nervous system=cns; white matter; glomeruli=glomerulus; macrophages;
@@ -252,6 +341,8 @@ EXTRA: Final[dict[str, str]] = {
         human papillomavirus=hpv; human herpesvirus 8=hhv 8; streptococcus pneumoniae; staphylococcus aureus; escherichia coli=e coli;
         salmonella; shigella; isospora belli=cystoisospora belli; microsporidia; giardia; histoplasma capsulatum; aspergillus; chlamydia
         trachomatis; neisseria gonorrhoeae; influenza virus; bacteria; virus=viruses; fungi=fungus; parasite=parasites""",
+    "finding": """fracture=fractures=broken bone; swelling; sore throat; runny nose; stomach ache=stomachache; bloating; itching=itch;
+        lump; dehydration; sweating; chills; tenderness; redness; attention deficit hyperactivity disorder""",
     "state": """pregnancy=pregnant; trimester=first trimester; allergic reaction; side effects=adverse effects=side effect; drug interactions=drug
         interaction; overdose; withdrawal; contraindication=contraindicated=contraindications; immunocompromised=immunosuppressed=
         immunosuppression; menopause; puberty; breast feeding; viral suppression; undetectable; transmission; mother to child transmission=

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from judgekit.metrics.base import Measurement, Metric
 from judgekit.metrics.entities import Entity, maximum_matching
-from judgekit.metrics.entity_f1 import found_in
+from judgekit.metrics.entity_f1 import AMOUNTS, both_sides, scored
 from judgekit.metrics.gazetteer import PACKAGES
 from judgekit.metrics.ner import recogniser
-from judgekit.metrics.pairs import f1, missing_side
+from judgekit.metrics.pairs import missing_side
 from judgekit.metrics.quantities import QUANTITY_KINDS
 from judgekit.metrics.synonyms import lemmatised, lemmatiser_version, synonym_sources
 from judgekit.metrics.text import is_blank
@@ -52,6 +52,7 @@ class MedSynF1(Metric):
     matching : ``maximum`` (default) or ``greedy`` as printed.
     negation : ``aware`` lets a denied entity match only a denied one.
     empty : the value where the reference has no entities: ``none``, or ``zero`` as the formula gives.
+    amounts : as in ``entity_f1``.
 
     Entities that share a normal form after lemmatisation are one. None as in ``entity_f1``; a blank response: 0.
     """
@@ -62,6 +63,7 @@ class MedSynF1(Metric):
     matching: str = "maximum"
     negation: str = "ignore"
     empty: str = "none"
+    amounts: str = "auto"
 
     name: ClassVar[str] = "med_syn_f1"
     summary: ClassVar[str] = "Entities as sets of synonyms and lemmas, matched one-to-one (F1)."
@@ -72,6 +74,7 @@ class MedSynF1(Metric):
         "matching": ("maximum", "greedy"),
         "negation": ("ignore", "aware"),
         "empty": ("none", "zero"),
+        "amounts": AMOUNTS,
     }
 
     def versions(self) -> dict[str, str]:
@@ -84,12 +87,11 @@ class MedSynF1(Metric):
         return found
 
     def measure(self, records: Sequence[Record]) -> list[Measurement]:
-        aware = self.negation == "aware"
-        usable = [record for record in records if missing_side(record) is None]
-        texts = [side or "" for record in usable for side in (record.reference, record.response)]
-        found = iter(found_in(texts, self.ner, aware))
-        sides = {id(record): (next(found), next(found)) for record in usable}
-        return [missing_side(record) or self._one(record, *sides[id(record)]) for record in records]
+        sides = both_sides(records, self.ner, self.negation == "aware", self.amounts)
+        return [
+            missing_side(record) or self._one(record, *(side or ([], [])))
+            for record, side in zip(records, sides, strict=True)
+        ]
 
     def names(self, entity: Entity) -> frozenset[str]:
         """All that an entity goes by: itself, its synonyms, their lemmas; under ``negation=aware`` marked when denied.
@@ -118,21 +120,7 @@ class MedSynF1(Metric):
             [self.names(entity) for entity in reference], [self.names(entity) for entity in response], self.matching
         )
         pairs = [(i, j) for i, j in enumerate(chosen) if j >= 0]
-        hit = {j for _, j in pairs}
-        details = {
-            "n_reference": len(reference),
-            "n_response": len(response),
-            "matched": [[reference[i].shown(), response[j].shown()] for i, j in pairs],
-            "missed": [reference[i].shown() for i, j in enumerate(chosen) if j < 0],
-            "extra": [entity.shown() for j, entity in enumerate(response) if j not in hit],
-        }
-        if is_blank(record.response):
-            details["blank_response"] = True
-        if not reference and self.empty == "none":
-            return Measurement(None, "the reference has no entities", details)
-        precision = len(pairs) / len(response) if response else 0.0
-        recall = len(pairs) / len(reference) if reference else 0.0
-        return Measurement(f1(precision, recall), None, {"precision": precision, "recall": recall, **details})
+        return scored(reference, response, pairs, (len(pairs), len(pairs)), self.empty, is_blank(record.response))
 
 
 def ablation(metric: MedSynF1) -> dict[str, MedSynF1]:

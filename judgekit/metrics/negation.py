@@ -96,6 +96,40 @@ _HOW: Final = frozenset(
 _STOP_WORDS: Final = frozenset(
     ["but", "however", "although", "though", "except", "unless", "which", "because", "yet", "nevertheless", "still"]
 )
+# "No fever and he has a cough", "no fever and a cough": after "and" these begin what is not denied any more.
+_BEGINS: Final = frozenset(
+    [
+        "he",
+        "she",
+        "it",
+        "they",
+        "i",
+        "his",
+        "her",
+        "its",
+        "their",
+        "my",
+        "has",
+        "had",
+        "have",
+        "is",
+        "are",
+        "was",
+        "were",
+        "takes",
+        "took",
+        "presents",
+        "presented",
+        "reports",
+        "reported",
+        "complains",
+        "notes",
+        "started",
+        "feels",
+        "then",
+    ]
+)
+_ARTICLES: Final = frozenset(("a", "an", "the"))
 _STOP_MARKS: Final = re.compile(r"[.;:!?\n()]")
 # "Fever: no", "Fever? None.", "fever (-)": a field and its value. The value is the whole of what stands there.
 _FIELD: Final = re.compile(
@@ -199,7 +233,10 @@ def _spans(text: str) -> tuple[tuple[int, int], ...]:
         size = _at(_BEFORE, forms, at)
         if size:
             end = at + size
+            open_to = _BEGINS if forms[end : end + 1] and forms[end] in _ARTICLES else _BEGINS | _ARTICLES
             while end < len(forms) and end - at - size < REACH and not stops(end):
+                if forms[end] == "and" and end + 1 < len(forms) and forms[end + 1] in open_to:
+                    break
                 end += 1
             if end > at + size:
                 spans.append((found[at + size][1], found[end - 1][2]))

@@ -17,7 +17,18 @@ from judgekit.metrics.semantic_similarity import SemanticSimilarity
 from judgekit.metrics.structured_overlap import StructuredOverlap
 from judgekit.records import Record
 
-__all__ = ["COMPONENTS", "METRIC", "SCHEMES", "THRESHOLDS", "VBScore", "composite", "failure_flags", "rankings"]
+__all__ = [
+    "COMPONENTS",
+    "METRIC",
+    "SCHEMES",
+    "THRESHOLDS",
+    "VBScore",
+    "by_formula",
+    "composite",
+    "failure_flags",
+    "rankings",
+    "shared",
+]
 
 COMPONENTS: Final = ("entity", "similarity", "consistency", "structure")
 # 000, Table 2: entity, similarity, consistency, structure.
@@ -61,10 +72,24 @@ def failure_flags(parts: Mapping[str, float | None], value: float | None) -> dic
     return found
 
 
+def by_formula(found: Mapping[str, Measurement]) -> dict[str, str]:
+    """The components that have no value because of the response, with the reason: they count 0.
+
+    A blank response, one without words, or without a word that the model reads said nothing; a reference like that asked nothing.
+    """
+    if any(item.details.get("blank_response") for item in found.values()):
+        return {
+            name: "the response is blank"
+            for name in COMPONENTS
+            if not (found[name].reason or "").startswith("the reference")
+        }
+    return {name: item.reason for name, item in found.items() if item.reason and "the response" in item.reason}
+
+
 def rankings(rows: Sequence[tuple[str, Mapping[str, float | None]]]) -> dict[str, list[tuple[str, float, int]]]:
     """For each weight scheme of Table 2, groups (models) by their mean composite, best first: (group, mean, n).
 
-    Only complete rows count; a group without any is left out, so compare the n.
+    Only complete rows count; a group without any is left out. Groups that were scored on different questions are no ranking: see `shared`.
     """
     result = {}
     for scheme, weights in SCHEMES.items():
@@ -78,6 +103,17 @@ def rankings(rows: Sequence[tuple[str, Mapping[str, float | None]]]) -> dict[str
     return result
 
 
+def shared(rows: Sequence[tuple[str, str, bool]]) -> tuple[set[str], bool]:
+    """(questions that every group has a score for, whether that is all of them), from (group, question, has it a score?) a row."""
+    scored: dict[str, set[str]] = {}
+    for group, question, complete in rows:
+        scored.setdefault(group, set()).update([question] if complete else [])
+    if not scored:
+        return set(), True
+    common = set.intersection(*scored.values())
+    return common, all(found == common for found in scored.values())
+
+
 @dataclass(frozen=True)
 class VBScore(Metric):
     """The composite, in [0, 1].
@@ -86,12 +122,13 @@ class VBScore(Metric):
     -------
     weights : a scheme (``paper``, ``equal``, ``entity``, ``safety``, ``semantic``), or four numbers joined by "/", for entity, similarity,
         consistency and structure, that sum to 1.
-    missing : ``none``: a missing component makes the composite None, with bounds in `details`; ``renormalise``: the rest is
+    missing : ``none``: a component that is missing because of the reference makes the composite None, with bounds in `details`; ``renormalise``: the rest is
         reweighted, flagged, and not to be ranked beside complete ones.
-    ner, match, count, negation, empty : as in ``entity_f1``. nli, level, labels, neutral : as in ``factual_consistency``. model, long : as in
+    ner, match, count, negation, empty, amounts : as in ``entity_f1``. nli, level, labels, neutral : as in ``factual_consistency``. model, long : as in
         ``semantic_similarity``.
 
-    `details` holds the components, the failure flags and the value under each scheme. Both sides without lists count 0 for structure,
+    A response that refuses, says nothing or something else scores by the formula: what it lacks counts 0, and a blank one scores 0 in all. Only
+    where the reference gives nothing to compare with is there no value. `details` holds the components, the failure flags and the value under each scheme. Both sides without lists count 0 for structure,
     as in the paper.
     """
 
@@ -102,6 +139,7 @@ class VBScore(Metric):
     count: str = "one"
     negation: str = "ignore"
     empty: str = "none"
+    amounts: str = "auto"
     model: str = MINILM
     long: str = "chunk"
     nli: str = ""
@@ -145,10 +183,17 @@ class VBScore(Metric):
     def _parts(self) -> dict[str, Metric]:
         return {
             "entity": EntityF1(
-                ner=self.ner, match=self.match, count=self.count, negation=self.negation, empty=self.empty
+                ner=self.ner,
+                match=self.match,
+                count=self.count,
+                negation=self.negation,
+                empty=self.empty,
+                amounts=self.amounts,
             ),
             "similarity": SemanticSimilarity(model=self.model, long=self.long),
-            "consistency": FactualConsistency(nli=self.nli, level=self.level, labels=self.labels, neutral=self.neutral),
+            "consistency": FactualConsistency(
+                nli=self.nli, level=self.level, labels=self.labels, neutral=self.neutral, unrelated="pair"
+            ),
             "structure": StructuredOverlap(),
         }
 
@@ -160,12 +205,14 @@ class VBScore(Metric):
         return [self._one({name: column[at] for name, column in columns.items()}) for at in range(len(records))]
 
     def _one(self, found: dict[str, Measurement]) -> Measurement:
-        parts = {name: item.value for name, item in found.items()}
+        parts: dict[str, float | None] = {name: item.value for name, item in found.items()}
         if all(
             item.reason and item.reason.startswith(("the record has no", "the reference is blank"))
             for item in found.values()
         ):
             return found["structure"]
+        nothing = by_formula(found)
+        parts |= dict.fromkeys(nothing, 0.0)
         value, low, high = composite(parts, self._weights(), missing=self.missing)
         absent = [name for name, part in parts.items() if part is None]
         details: dict[str, Any] = {
@@ -178,6 +225,8 @@ class VBScore(Metric):
             "bounds": [low, high],
             "parts": {name: _pick(item) for name, item in found.items()},
         }
+        if nothing:
+            details["counted_as_zero"] = nothing
         if absent:
             details["missing"] = {name: found[name].reason for name in absent}
             details["renormalised"] = value is not None

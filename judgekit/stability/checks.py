@@ -148,6 +148,11 @@ def _value(amount: str) -> str:
     return amount.split(" ")[0]
 
 
+def _standing(amounts: _Amounts) -> set[str]:
+    """The numbers that stand in a text with a unit: said again without it, they are no other ones."""
+    return {part for amount in amounts.measures | amounts.doses for part in re.split("[-/]", _value(amount))}
+
+
 def _stands(amount: str, numbers: set[str]) -> bool:
     """Whether the numbers of a measure stand without its unit, which is then understood ("120/80" for "120/80 mmHg"); they are taken out."""
     parts = set(re.split("[-/]", _value(amount)))
@@ -181,8 +186,12 @@ def _amounts(original: str, variant: str) -> list[Violation]:
         for amount in sorted(new):
             if name != "unit" or not _stands(amount, one.numbers):
                 found.append(Violation(name if name == "dose" else "number", None, amount))
-    found += [Violation("number", value, None) for value in sorted(one.numbers - two.numbers - two.loose)]
-    found += [Violation("number", None, value) for value in sorted(two.numbers - one.numbers - one.loose)]
+    found += [
+        Violation("number", value, None) for value in sorted(one.numbers - two.numbers - two.loose - _standing(two))
+    ]
+    found += [
+        Violation("number", None, value) for value in sorted(two.numbers - one.numbers - one.loose - _standing(one))
+    ]
     return found
 
 

@@ -26,7 +26,7 @@ def test_show_gives_definition_options_and_signature(capsys: pytest.CaptureFixtu
     row = json.loads(capsys.readouterr().out)
     assert (
         row["notation"]
-        == "factual_consistency(nli=rules:baseline,level=document,direction=reference,labels=,neutral=free)"
+        == "factual_consistency(nli=rules:baseline,level=document,direction=reference,labels=,neutral=free,unrelated=none)"
     )
     assert "baseline-rules" in row["signature"]
     assert {"name": "level", "value": "document", "default": "sentence", "choices": ["sentence", "document"]} in row[

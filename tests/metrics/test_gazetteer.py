@@ -11,6 +11,8 @@ import pytest
 from judgekit.metrics import gazetteer
 from judgekit.metrics.entity_f1 import EntityF1
 from judgekit.metrics.gazetteer import Gazetteer
+from judgekit.metrics.med_syn_f1 import MedSynF1
+from judgekit.metrics.text import ABBREVIATIONS
 from judgekit.records import Record
 
 SMALL = Gazetteer(
@@ -118,3 +120,64 @@ def test_a_records_value_does_not_depend_on_its_neighbours(whole: Gazetteer) -> 
     ]
     together = EntityF1(negation="aware").measure(records)
     assert [EntityF1(negation="aware").measure([record])[0] for record in records] == together
+
+
+def test_every_abbreviation_that_is_written_out_is_found_as_its_term(whole: Gazetteer) -> None:
+    for short, term in ABBREVIATIONS.items():
+        assert found(f"He has {short.upper()} now.", whole) == [short.upper()]
+        assert set(whole.concepts(short)) & set(whole.concepts(term)) or not whole.concepts(term), short
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("3TC, DTG, FTC, TAF and AZT for HIV", ["3TC", "DTG", "FTC", "TAF", "AZT", "HIV"]),
+        ("PCP prophylaxis in HIV", ["PCP", "prophylaxis", "HIV"]),
+        ("See your PCP for a check", []),  # a primary care provider
+        ("The FTC sued them", []),
+        ("Learn your ABC", []),
+        ("I sob at night", []),
+        ("A fracture of the knee and the flu", ["fracture", "knee", "flu"]),
+        ("The appendix, and a troponin", ["appendix", "troponin"]),
+    ],
+)
+def test_what_clinicians_write_is_found_where_it_means_that(whole: Gazetteer, text: str, terms: list[str]) -> None:
+    assert found(text, whole) == terms
+
+
+# The issue's pair: it scored .286.
+def test_the_same_regimen_in_short_and_in_full_is_the_same(whole: Gazetteer) -> None:
+    pytest.importorskip("simplemma", reason="simplemma is not installed (extra: metrics)")
+    record = Record(
+        id="1",
+        reference="ART with lamivudine and dolutegravir for HIV infection",
+        response="antiretroviral therapy using 3TC plus DTG in human immunodeficiency virus infection",
+    )
+    assert MedSynF1().measure([record])[0].value == 1.0
+
+
+def test_amounts_are_entities_with_the_gazetteer_or_where_asked(whole: Gazetteer) -> None:
+    record = Record(id="1", reference="Aspirin 500 mg", response="Aspirin 500 mg")
+    counts = {
+        name: EntityF1(amounts=name).measure([record])[0].details["n_reference"] for name in ("auto", "yes", "no")
+    }
+    assert counts == {"auto": 2, "yes": 2, "no": 1}
+
+
+# Paper 000, Table 1, with the shipped default on whole texts. Two rows differ by the gazetteer's and the rule's own lights: "difficulty
+# breathing" holds no part of "shortness of breath" (see TABLE_1 in test_entities.py), and "respiratory symptoms" is found as "symptoms" alone.
+@pytest.mark.parametrize(
+    ("reference", "response", "matched"),
+    [
+        ("fever", "fever", True),
+        ("acetaminophen", "Acetaminophen", True),
+        ("tuberculosis", "TB", True),
+        ("shortness of breath", "difficulty breathing", False),
+        ("cough, fever", "respiratory symptoms", False),
+        ("heart attack", "myocardial infarction", False),
+        ("metformin", "oral medication", False),
+    ],
+)
+def test_table_1_with_the_shipped_default(whole: Gazetteer, reference: str, response: str, matched: bool) -> None:
+    (result,) = EntityF1().measure([Record(id="1", reference=reference, response=response)])
+    assert (result.value or 0) == (1.0 if matched else 0.0)

@@ -19,6 +19,10 @@ from judgekit.metrics.negation import is_negated, negated_spans, polarity
         ("Not only fever but rash.", "fever", False),
         ("Ibuprofen should be avoided.", "Ibuprofen", True),
         ("Take ibuprofen.", "ibuprofen", False),
+        ("He denies dyspnea and has hypertension.", "hypertension", False),
+        ("No fever and a cough.", "cough", False),
+        ("She denies a fever and a rash.", "rash", True),
+        ("No fever and cough.", "cough", True),
         # A field's value denies its name, and nothing after it.
         ("Fever: no. Cough: yes.", "Fever", True),
         ("Fever: no. Cough: yes.", "Cough", False),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgekit.errors import UsageError
-from judgekit.metrics.vb_score import SCHEMES, VBScore, composite, failure_flags, rankings
+from judgekit.metrics.vb_score import SCHEMES, VBScore, composite, failure_flags, rankings, shared
 from judgekit.records import Record
 
 
@@ -111,13 +111,29 @@ def test_the_composite_is_the_weighted_sum_of_the_metrics_themselves(models: Non
     )  # {fever, cough, rash} and {fever, rash, cough need aspirin}: 2 of 4
 
 
-def test_a_blank_answer_has_no_composite_and_says_why(models: None) -> None:
-    record = Record(id="1", reference="Take aspirin for fever.", response="  ")
-    (result,) = VBScore(nli="rules").measure([record])
-    assert result.value is None
-    assert "similarity: the response is blank" in result.reason
-    (low, high) = result.details["bounds"]
-    assert (low, high) == (0.0, pytest.approx(0.55))  # entity 0, structure 0; similarity and consistency unknown
-    (again,) = VBScore(nli="rules", missing="renormalise").measure([record])
-    assert again.value == 0.0
-    assert again.details["renormalised"] is True
+# A refusal scores by the formula: entities and structure 0, similarity and consistency as they come; a blank answer 0 in all.
+def test_a_refusal_scores_by_the_formula_and_a_blank_answer_zero(models: None) -> None:
+    reference = "Take aspirin for fever, cough, and rash."
+    refusal, blank, elsewhere, nothing = VBScore(nli="rules").measure(
+        [
+            Record(id="1", reference=reference, response="I'm sorry, but I can't help with that request."),
+            Record(id="2", reference=reference, response="  "),
+            Record(id="3", reference=reference, response="💊"),
+            Record(id="4", reference="It is so.", response="I can't help with that."),
+        ]
+    )
+    parts = refusal.details
+    assert (parts["entity"], parts["structure"]) == (0.0, 0.0)
+    assert refusal.value == pytest.approx(0.3 * max(0.0, parts["similarity"]) + 0.25 * parts["consistency"])
+    assert blank.value == elsewhere.value == 0.0
+    assert blank.details["counted_as_zero"]["similarity"] == "the response is blank"
+    assert nothing.value is None  # the reference gives nothing
+    assert "entity: the reference has no entities" in nothing.reason
+
+
+def test_groups_are_compared_over_the_questions_that_all_have_a_score_for() -> None:
+    rows = [("a", "q1", True), ("a", "q2", False), ("b", "q1", True), ("b", "q2", True)]
+    assert shared(rows) == ({"q1"}, False)
+    assert shared([*rows, ("a", "q2", True)]) == ({"q1", "q2"}, True)
+    assert shared([("a", "q1", True), ("b", "q1", False)]) == (set(), False)
+    assert shared([]) == (set(), True)
