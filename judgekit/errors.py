@@ -60,14 +60,15 @@ class JudgekitError(Exception):
         return f"{place}{field}{self.message}{mend}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The object under ``error`` in ``--json`` output (DESIGN, section 8)."""
+        """The object under ``error`` in ``--json`` output (docs/help.md)."""
         return {
             "kind": self.kind,
             "file": self.file,
             "line": self.line,
             "field": self.field,
             "message": self.message,
-            "mend": self.mend,
+            "hint": self.mend,
+            "mend": self.mend,  # the name until 0.1; gone with the next release
         }
 
 

@@ -7,7 +7,8 @@ import time
 from collections import deque
 from typing import Any, TextIO
 
-from judgekit.runs.model import SCORED
+from judgekit.runs.model import SCORED, Bill
+from judgekit.terminal import console, printable
 
 __all__ = ["Progress"]
 
@@ -23,7 +24,7 @@ class Progress:
         self.done = 0
         self.failed = 0
         self.asked = 0
-        self.cost: float | None = 0.0
+        self.bill = Bill()
         self._stream = stream or sys.stderr
         self._every_s, self._quiet = every_s, quiet
         self._said = time.monotonic()
@@ -34,13 +35,12 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if not self._quiet and self._stream.isatty():
-            from rich.console import Console
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
             self._bar = Bar(
                 TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"),
-                console=Console(file=self._stream), transient=True,
+                console=console(self._stream), transient=True,
             )  # fmt: skip
             self._task = self._bar.add_task("judging", total=self.total, state="")
             self._bar.start()
@@ -59,20 +59,17 @@ class Progress:
         self.failed += status not in SCORED
         self._show()
 
-    def called(self, cost: float | None, answered: bool) -> None:
-        """One call came back; one that the model answered at no known price makes the cost unknown."""
+    def called(self, bill: Bill) -> None:
+        """One call came back with its bill."""
         self.asked += 1
-        if cost is not None:
-            self.cost = None if self.cost is None else self.cost + cost
-        elif answered:
-            self.cost = None
+        self.bill += bill
 
     def note(self, text: str) -> None:
         """A sentence for the person at the screen."""
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
-            print(text, file=self._stream, flush=True)
+            print(printable(text), file=self._stream, flush=True)
 
     def state(self) -> str:
         """The line: ``120/500 done, 3 unscored, 8.1/s, $0.42, about 47 s left``."""
@@ -82,7 +79,7 @@ class Progress:
             parts.append(f"{self.failed} unscored")
         if rate:
             parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min")
-        parts.append("cost unknown" if self.cost is None else f"${self.cost:.4g}")
+        parts.append(str(self.bill))
         if rate and self.done < self.total:
             parts.append(f"about {_span((self.total - self.done) / rate)} left")
         return ", ".join(parts)

@@ -1,10 +1,12 @@
-"""Finds rubrics, data sets, metrics and panels: by scanning a folder, and by entry points of other packages.
+"""Finds rubrics, data sets, metrics, analyses and panels: by scanning a folder, and by entry points of other packages.
 
 Extension points, all on this page. A package may declare, in its own metadata:
 
     [project.entry-points."judgekit.library"]     a package folder that holds `rubrics/` and `datasets/`
     mine = "my_package.judgekit_library"
     [project.entry-points."judgekit.metrics"]     a module with one metric (see judgekit.metrics.base)
+    [project.entry-points."judgekit.analyses"]    a class of analysis (see judgekit.analysis.options)
+    [project.entry-points."judgekit.commands"]    a click command
     [project.entry-points."judgekit.panels"]      a module with one report panel (see judgekit.report.panels)
 """
 

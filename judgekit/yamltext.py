@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from judgekit.errors import InputError
+from judgekit.limits import read_file
 
 __all__ = ["read_yaml"]
 
 _MAX_BYTES = 500_000
 _MAX_DEPTH = 20
+_MAX_VALUES = 20_000
 
 
 def read_yaml(
@@ -26,18 +29,17 @@ def read_yaml(
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     try:
-        raw = path.read_bytes()
+        raw = read_file(path, _MAX_BYTES, error, what)
         text = raw.decode("utf-8-sig")
     except OSError as problem:
         raise error(f"the {what} cannot be read ({problem.strerror})", file=shown, mend="check the path") from None
     except UnicodeDecodeError as problem:
         line = raw.count(b"\n", 0, problem.start) + 1
         raise error("is not UTF-8", file=shown, line=line, mend=f"save the {what} as UTF-8") from None
-    if len(raw) > _MAX_BYTES:
-        raise error(f"is too large for a {what}", file=shown, mend=f"a {what} describes data and holds none")
     lines: dict[tuple[str, ...], int] = {}
     try:
-        events = list(YAML(typ="safe", pure=True).parse(StringIO(text)))
+        events = YAML(typ="safe", pure=True).parse(StringIO(text))
+        value = _Builder(events, shown, lines, what, error).document()
     except MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
         raise error(
@@ -48,7 +50,6 @@ def read_yaml(
         ) from None
     except YAMLError as problem:
         raise error(f"not readable as YAML: {problem}", file=shown, mend="check quotes and indentation") from None
-    value = _Builder(events, shown, lines, what, error).document()
     if not isinstance(value, dict):
         raise error(f"the top of a {what} is a map", file=shown, line=1, mend=f"begin with `{what}: my-name`")
     return value, lines
@@ -56,13 +57,14 @@ def read_yaml(
 
 class _Builder:
     def __init__(
-        self, events: list[Any], file: str, lines: dict[tuple[str, ...], int], what: str, error: type[InputError]
+        self, events: Iterable[Any], file: str, lines: dict[tuple[str, ...], int], what: str, error: type[InputError]
     ) -> None:
         self.events = iter(events)
         self.file = file
         self.lines = lines
         self.what = what
         self.error = error
+        self.count = 0
 
     def document(self) -> Any:
         value: Any = None
@@ -89,6 +91,9 @@ class _Builder:
             self.fail(event, path, f"YAML tags are not read in a {self.what}", "take the tag out; every value is text")
         if len(path) > _MAX_DEPTH:
             self.fail(event, path, f"nested deeper than {_MAX_DEPTH}", "flatten it")
+        self.count += 1
+        if self.count > _MAX_VALUES:
+            self.fail(event, path, f"more than {_MAX_VALUES:,} values", f"a {self.what} describes data and holds none")
         if kind == "ScalarEvent":
             plain = not event.style
             return None if plain and event.value in ("", "null", "~") else event.value

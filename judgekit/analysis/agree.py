@@ -2,33 +2,359 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from pydantic import field_validator
+
+from judgekit.analysis.guards import same_model
+from judgekit.analysis.options import Clustered, Filtered, Seeded, Selected, function, opt
 from judgekit.analysis.result import Column, Result, Table, interval, number, share, signature
-from judgekit.errors import DataError, StatisticsError
-from judgekit.stats.agreement import (
-    balanced_f1,
-    cohen_kappa,
-    encode,
-    fleiss_kappa,
-    krippendorff_alpha,
-    percent_agreement,
-)
-from judgekit.stats.bootstrap import Estimate
-from judgekit.stats.ceiling import human_ceiling
-from judgekit.stats.correlation import correlation
+from judgekit.errors import DataError, InputError, StatisticsError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Ratings", "agree", "correlations", "parse_levels"]
+    from judgekit.analysis.said import Answer, Judged
+    from judgekit.analysis.source import Source
+    from judgekit.stats.bootstrap import Estimate
+
+__all__ = [
+    "Agree",
+    "Ratings",
+    "agree",
+    "agreement",
+    "correlation_matrix",
+    "correlations",
+    "judge_correlations",
+    "parse_levels",
+    "ratings",
+]
 
 MANY = 12
 """With more raters than this, pairs of them are not shown one by one: hundreds of anonymous raters make thousands of pairs."""
+
+UNNAMED = "unnamed rater"
+
+
+class Agree(Filtered, Clustered, Seeded, Selected):
+    """Agreement of raters and judges.
+
+    Percent, Cohen's kappa over the declared levels, balanced F1, Fleiss, Krippendorff's alpha; each judge with each rater; the
+    judge and a left-out rater against the same other raters; correlations between judges. The source is a run, a table with
+    one row a unit and one column a rater, or labelled records.
+    """
+
+    name: ClassVar[str] = "agree"
+
+    raters: tuple[str, ...] = opt(
+        (), "Table: the raters' columns. Run or data: only these raters. [repeatable]", metavar="A,B,C"
+    )
+    judge: tuple[str, ...] = opt(
+        (), "Table: a judge's column. Data: a field of meta. Run: only this judge. [repeatable]", metavar="NAME"
+    )
+    levels: tuple[str, ...] | None = opt(
+        None, "The scale's levels in order; needed for weighted kappa.", metavar="1..5|low,mid,high"
+    )
+    on: Literal["complete", "severity", "score", "value", "criteria"] = opt(
+        "complete", "Run or data: which part of the labels to compare."
+    )
+    met: tuple[str, ...] = opt(
+        (), "With --on criteria: the words that mean met; ratings become yes and no.", metavar="WORD,WORD"
+    )
+    construct: str | None = opt(None, "Run or data: which construct, when labels speak of several.", metavar="NAME")
+    card: str | None = opt(None, "Data: how to read it.", metavar="CARD")
+    panel: Literal["mean", "majority"] | None = opt(
+        None, "Run: also all judges (or those of --judge) as one panel.", only="run"
+    )
+
+    @field_validator("raters", "met")
+    @classmethod
+    def _commas(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(part.strip() for one in value for part in str(one).split(",") if part.strip())
+
+    @field_validator("levels")
+    @classmethod
+    def _scale(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return value or None
+
+    def analyse(self, source: Source) -> Result:
+        from judgekit.analysis.panel import panel_table
+
+        boot = {"replicates": self.replicates, "seed": self.seed, "level": self.level}
+        judged = [one for one in source.judged if one.rubric is not None or source.kind != "run"]
+        extra: list[Table] = []
+        if self.panel is not None:
+            extra = [panel_table(judged, lambda d, key: source.answers[d, key].cluster, source.left_out, **boot)]
+            if not any(answer.labels for answer in source.answers.values()):
+                notes = ["there are no labels: the members are compared with each other alone"]
+                found = Result(extra, signature(agree="panel", panel=self.panel, **boot), notes)
+                return _related(found, judge_correlations(judged, source, **boot))
+        scale = (
+            None
+            if self.levels is None
+            else parse_levels(",".join(self.levels))
+            if len(self.levels) == 1
+            else list(self.levels)
+        )
+        found = agreement(ratings(source, self, scale), **boot)  # type: ignore[arg-type]
+        found.tables.extend(extra)
+        found.notes += [line for line in source.left_out if not extra or line not in extra[0].notes]
+        found.signature += f"|source:{source.name}" + ("|samples:mean, then the rule" if source.kind == "run" else "")
+        return _related(found, judge_correlations(judged, source, **boot))
+
+
+agree = function(Agree)
+
+
+def _related(found: Result, rows: list[dict[str, Any]]) -> Result:
+    if rows:
+        columns = [one for one in CORRELATION_COLUMNS if rows[0].get(one.key) is not None or one.whole]
+        found.tables.append(Table("correlations", "Judges with each other", rows, columns))
+    return found
+
+
+def ratings(source: Source, asked: Agree, scale: list[Any] | None = None) -> Ratings:
+    """What raters and judges said of the same units: records, or with ``on="criteria"`` records and criteria.
+
+    Judges speak through the joined samples of each record (`Said`): ``complete`` by their rubric's rule on the mean. A cell that is
+    missing is no rating; levels that differ only in case or outer spaces are one, with a note.
+
+    Raises
+    ------
+    StatisticsError : there are no labels; a rater is the judge itself. InputError : an unknown rater. UsageError : several data sets.
+    """
+
+    from judgekit.analysis.source import choose, fold_levels
+    from judgekit.data.labels import is_join
+
+    table = source.kind == "table"
+    if table and not asked.raters:
+        raise UsageError(
+            "which columns are the raters' is not named", file=source.file, field="raters",
+            mend="--raters A,B for a table with a column a rater; --card for records",
+        )  # fmt: skip
+    answers = list(source.answers.values())
+    sets = list(dict.fromkeys(answer.dataset for answer in answers))
+    if asked.dataset:
+        choose(sets, asked.dataset, "data set", InputError)
+        answers = [answer for answer in answers if answer.dataset in asked.dataset]
+        sets = list(asked.dataset)
+    if len(sets) > 1:
+        raise UsageError(f"the run holds {len(sets)} data sets", field="dataset", mend=f"--dataset {sets[0]}")
+    on = "value" if table else asked.on
+    if asked.where:
+        answers = _where(answers, asked.where, source.file)
+    labels = [(a, x) for a in answers for x in a.labels if table or asked.construct in (None, x.construct)]
+    joins = sum(is_join(x) for _, x in labels)
+    labels = [(a, x) for a, x in labels if not is_join(x)]
+    constructs = sorted({x.construct for _, x in labels})
+    if not labels:
+        what = f"there are no labels of {asked.construct}" if asked.construct else "there are no labels"
+        raise StatisticsError(what, mend="judge labelled records, or name a card that maps their labels")
+    if len(constructs) > 1:
+        raise StatisticsError(
+            f"labels of several constructs: {', '.join(constructs)}", field="construct", mend="name one"
+        )
+    names = list(dict.fromkeys(x.rater or UNNAMED for _, x in labels))
+    for name in asked.raters:
+        if name not in names:
+            raise InputError(f"no rater is called {name!r}", field="raters", mend=f"there are {', '.join(names)}")
+    names = [name for name in names if not asked.raters or name in asked.raters]
+    notes: list[str] = []
+    hidden: Counter[str] = Counter()
+
+    def heard(value: Any) -> Any:
+        if table:
+            from judgekit.data.table import is_missing
+
+            declared = {str(one).casefold() for one in scale or ()}
+            gone = is_missing(value) and str(value).strip().casefold() not in declared
+            if gone and isinstance(value, str) and value.strip():
+                hidden[value.strip()] += 1
+            return None if gone or (isinstance(value, str) and value.strip() in asked.missing) else value
+        return None if isinstance(value, str) and (value in asked.missing or not value.strip()) else value
+
+    units: dict[tuple[str, str | None], str] = {}
+    said: dict[str, dict[Any, Any]] = {name: {} for name in names}
+    for answer, label in labels:
+        name = label.rater or UNNAMED
+        for key, value in _label_values(answer, label, on, asked.met) if name in said else ():
+            units.setdefault(key, answer.cluster if answer.cluster is not None else answer.id)
+            said[name][key] = heard(value)
+    machine = _judges(source, units, on, heard, notes)
+    if (
+        machine
+        and on == "criteria"
+        and not asked.met
+        and any(isinstance(w, str) for mine in said.values() for w in mine.values())
+    ):
+        machine = {}
+        notes.append(
+            "judges say met or not met, and raters use words: name those that mean met (--met) to compare them"
+        )
+    for judge, one in {judge: one for judge, (one, _) in machine.items()}.items():
+        grader = same_model(one.judge, names, one.members)
+        if grader is not None:
+            raise StatisticsError(
+                f"the labels of {grader} were written by the judge itself ({judge})",
+                mend="leave that rater out with --raters, or leave the judge out",
+            )
+    if joins:
+        notes.append(f"{joins} labels that join several raters were left out: raters are compared one by one")
+    notes += [
+        f"{n} cells say {word!r} and are read as missing; name it in --levels if it is a level"
+        for word, n in hidden.items()
+    ]
+    keys = list(units)
+    spoken: dict[Any, str] = {}
+    levels = scale
+    if on == "complete" or (on == "criteria" and asked.met):
+        words = ("incomplete", "complete") if constructs[0] == "completeness" else ("no", "yes")
+        spoken = dict(enumerate(words if on == "complete" else ("not met", "met")))
+        levels = levels if levels is not None else list(spoken.values())
+    both = {**said, **{judge: values for judge, (_, values) in machine.items()}}
+    fold, told = fold_levels([v for values in both.values() for v in values.values()], levels, "ratings")
+    notes += told
+
+    def columns(side: dict[str, dict[Any, Any]]) -> dict[str, list[Any]]:
+        return {
+            name: [
+                None if (v := values.get(key)) is None else fold(spoken.get(v, v) if isinstance(v, int | bool) else v)
+                for key in keys
+            ]
+            for name, values in side.items()
+        }
+
+    known = any(answer.cluster is not None for answer in answers)
+    return Ratings(
+        units=["/".join(filter(None, key)) for key in keys], raters=columns(said),
+        judges=columns({judge: values for judge, (_, values) in machine.items()}),
+        clusters=[units[key] for key in keys] if known else None, levels=levels,
+        what=f"{len(answers)} rows" if table else f"{constructs[0]}, {on}"
+        + (f" ({' or '.join(asked.met)} is met)" if asked.met and on == "criteria" else ""),
+        notes=notes,
+    )  # fmt: skip
+
+
+def _where(answers: Sequence[Answer], where: Sequence[str], file: str | None) -> list[Answer]:
+    import pandas as pd
+
+    from judgekit.analysis.frames import filtered
+
+    frame = pd.DataFrame([{**one.meta, "__place__": place} for place, one in enumerate(answers)], dtype=object)
+    return [answers[place] for place in filtered(frame, where, file)["__place__"]]
+
+
+def _label_values(answer: Answer, label: Any, on: str, met: Sequence[str]) -> list[tuple[tuple[str, str | None], Any]]:
+    if on != "criteria":
+        value = getattr(label, on)
+        return [((answer.id, None), int(value) if isinstance(value, bool) and on == "complete" else value)]
+    out: list[tuple[tuple[str, str | None], Any]] = []
+    for criterion, word in (label.criteria or {}).items():
+        if word is not None and met:
+            word = int(word if isinstance(word, bool) else word in met)
+        out.append(((answer.id, criterion), int(word) if isinstance(word, bool) else word))
+    return out
+
+
+def _judges(
+    source: Source, units: Mapping[tuple[str, str | None], str], on: str, heard: Any, notes: list[str]
+) -> dict[str, tuple[Judged, dict[Any, Any]]]:
+    """Each judge's word on each unit, and notes on what is missing."""
+    judged = [
+        one
+        for one in source.judged
+        if (one.rubric is not None or source.kind != "run")
+        and (not source.option("dataset") or one.dataset in source.option("dataset"))
+    ]
+    several = len({one.rubric for one in judged}) > 1
+    out: dict[str, tuple[Judged, dict[Any, Any]]] = {}
+    for one in judged:
+        name = f"{one.rubric} / {one.judge}" if several else str(one.judge)
+        mine: dict[Any, Any] = {}
+        tied = 0
+        for record, said in one.said.items():
+            if on == "criteria":
+                for criterion, met in said.met.items():
+                    if (record, criterion) in units and met != 0.5:
+                        mine[record, criterion] = int(met > 0.5)
+                    tied += met == 0.5
+                continue
+            value: Any = None
+            if source.kind != "run":
+                value = heard(said.value)
+                value = int(value) if isinstance(value, bool) else value
+            elif on == "complete":
+                value = None if said.complete is None else int(said.complete)
+                tied += said.tied
+            elif on in ("score", "value"):
+                value = said.score if on == "score" else said.raw
+            if (record, None) in units and value is not None:
+                mine[record, None] = value
+        unscored = sum(said.unscored for said in one.said.values())
+        if unscored and source.kind == "run":
+            notes.append(f"{name}: {unscored} unscored judgements are missing ratings")
+        if tied:
+            notes.append(f"{name}: on {tied} units its samples tie, which is a missing rating")
+        if mine:
+            out[name] = (one, mine)
+    return out
+
+
+def judge_correlations(
+    judged: Sequence[Judged], source: Source, *, replicates: int = 1000, seed: int = 0, level: float = 0.95
+) -> list[dict[str, Any]]:
+    """Pearson and Spearman between judges' raw scores, per data set and rubric (Same Verdict, appendix E.2).
+
+    Samples are averaged within a record first, unscored ones left out; a panel is like its own members, and takes no part.
+    """
+    from judgekit.analysis.frames import said_number
+
+    groups: dict[tuple[str, str | None], list[Judged]] = {}
+    for one in judged:
+        if not one.members:
+            groups.setdefault((one.dataset, one.rubric), []).append(one)
+    rows: list[dict[str, Any]] = []
+    for (dataset, rubric), several in groups.items():
+        if len(several) < 2:
+            continue
+        scores: dict[str, dict[str, float | None]] = {}
+        try:
+            for one in several:
+                scores[str(one.judge)] = {
+                    key: said.raw if source.kind == "run" else said_number(said.value) for key, said in one.said.items()
+                }
+        except (TypeError, ValueError):
+            continue  # words have no correlation
+        keys = list(dict.fromkeys(key for values in scores.values() for key in values))
+        clusters = [source.answers[dataset, key].cluster for key in keys]
+        rows += correlations(
+            {name: [values.get(key) for key in keys] for name, values in scores.items()},
+            None if any(one is None for one in clusters) else [str(one) for one in clusters],
+            replicates=min(1000, replicates), seed=seed, head={"dataset": dataset, "rubric": rubric} if rubric else None,
+        )  # fmt: skip
+    return rows
+
+
+def correlation_matrix(
+    rows: Sequence[dict[str, Any]], method: str = "pearson"
+) -> tuple[list[str], list[list[float | None]]]:
+    """Judges' names and the square of their correlations, for a heat map of one data set and rubric.
+
+    `rows` come from `correlations`; the diagonal is None (a judge with itself says nothing), as is what is undefined.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in (row["a"], row["b"])))
+    place = {name: index for index, name in enumerate(names)}
+    square: list[list[float | None]] = [[None] * len(names) for _ in names]
+    for row in rows:
+        a, b = place[row["a"]], place[row["b"]]
+        square[a][b] = square[b][a] = row[method]
+    return names, square
 
 
 @dataclass
@@ -71,7 +397,7 @@ def parse_levels(text: str | None) -> list[Any] | None:
     return [words[i] if value is None else value for i, value in enumerate(found)] if None not in found else words
 
 
-def agree(ratings: Ratings, *, replicates: int = 2000, seed: int = 0, level: float = 0.95) -> Result:
+def agreement(ratings: Ratings, *, replicates: int = 2000, seed: int = 0, level: float = 0.95) -> Result:
     """Agreement of raters with each other, of judges with each rater, and both against the same other raters.
 
     Returns
@@ -178,6 +504,8 @@ def _number(value: Any) -> int | float | None:
 
 
 def _codes(name: str, values: Sequence[Any], levels: list[Any]) -> npt.NDArray[np.int64]:
+    from judgekit.stats.agreement import encode
+
     words = all(isinstance(one, str) for one in levels)
     read = [None if value is None else str(value) if words else _read(value) for value in values]
     try:
@@ -199,6 +527,9 @@ def _flat(name: str, found: Estimate) -> dict[str, Any]:
 
 def _overall(codes: dict[str, Any], context: _Context) -> list[dict[str, Any]]:
     import numpy as np
+
+    from judgekit.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+    from judgekit.stats.bootstrap import Estimate
 
     if len(codes) < 2:
         return []
@@ -277,6 +608,8 @@ def _majority(matrix: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
 def _pairs(
     first: dict[str, Any], second: dict[str, Any], context: _Context, crossed: bool = False
 ) -> list[dict[str, Any]]:
+    from judgekit.stats.agreement import balanced_f1, cohen_kappa, percent_agreement
+
     if len(second) > MANY:
         return []
     names = [(a, b) for a in first for b in second] if crossed else list(combinations(first, 2))
@@ -303,6 +636,8 @@ def _pairs(
 
 def _ceilings(judges: dict[str, Any], codes: dict[str, Any], context: _Context) -> list[dict[str, Any]]:
     import numpy as np
+
+    from judgekit.stats.ceiling import human_ceiling
 
     if len(codes) < 2:
         return []
@@ -340,6 +675,8 @@ def correlations(
     `scores` maps a judge to one number a record, None where unscored. `head` is put in front of each row.
     """
     import numpy as np
+
+    from judgekit.stats.correlation import correlation
 
     arrays = {
         name: np.asarray([np.nan if one is None else one for one in values], dtype=float)

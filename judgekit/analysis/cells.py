@@ -1,20 +1,19 @@
-"""What a triage row is computed from: one data set, rubric, judge and rater, as arrays; and how raters are joined."""
+"""What a triage row is computed from: one data set, rubric, judge and rater, as arrays."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import StatisticsError
 
-__all__ = ["JOINS", "Cell", "complete_by_rule", "default_complete_when", "join_labels"]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-JOINS = ("majority", "worst")
+__all__ = ["Cell", "complete_by_rule", "counted", "default_complete_when", "meets_rule"]
 
 # The fixed thresholds of the completeness rubrics (paper 002, section 3.3), for tables that do not carry the rubric file.
 FIXED = {"general-likert": ">= 2", "analytical-rubric": ">= 4", "dynamic-checklist": ">= 0.75"}
@@ -49,9 +48,13 @@ class Cell:
     named: bool = True  # False: ids are row numbers, which say nothing about another table
     keys: tuple[str, ...] | None = None  # names to hash where ids hold row numbers, alike in any order of the rows
     higher_is_worse: bool | None = None  # what the rubric file declares; None leaves it to the caller
+    n_raters: npt.NDArray[np.int64] | None = None  # how many people stand behind a joined label
+    members: tuple[str, ...] = ()  # of a panel
 
     @property
     def scored(self) -> npt.NDArray[np.bool_]:
+        import numpy as np
+
         return ~np.isnan(self.score)
 
     @property
@@ -61,67 +64,19 @@ class Cell:
 
     def take(self, keep: Any, **changes: Any) -> Cell:
         """The same cell over the records where `keep` (boolean, one a record) holds."""
+
+        import numpy as np
+
         rows = np.flatnonzero(np.asarray(keep))
-        picked: dict[str, Any] = {
-            name: None if values is None else tuple(values[i] for i in rows)
-            for name, values in (
-                ("ids", self.ids),
-                ("cluster", self.cluster),
-                ("severity", self.severity),
-                ("hashes", self.hashes),
-                ("keys", self.keys),
-            )
-        }
-        picked |= {
-            name: None if values is None else values[rows]
-            for name, values in (
-                ("score", self.score),
-                ("label", self.label),
-                ("rule", self.rule),
-                ("fixed", self.fixed),
-                ("weight", self.weight),
-            )
-        }
-        kept = {
-            name: getattr(self, name)
-            for name in (
-                *("dataset", "rubric", "judge", "rater", "fingerprint"),
-                *("unscored", "stratum", "raters", "notes", "named", "higher_is_worse"),
-            )
-        }
-        return Cell(**(kept | picked | changes))
+        picked: dict[str, Any] = {}
+        for one in fields(self):
+            values = getattr(self, one.name)
+            if one.name in PER_RECORD and values is not None:
+                picked[one.name] = tuple(values[i] for i in rows) if isinstance(values, tuple) else values[rows]
+        return replace(self, **(picked | changes))
 
 
-def join_labels(votes: Sequence[Sequence[int]], how: str) -> tuple[list[int], list[str]]:
-    """Join several raters' labels of each record (1 incomplete, 0 complete) into one; -1 where nobody voted.
-
-    Parameters
-    ----------
-    how : ``majority`` (a tie is no label, and is counted in the notes) or ``worst`` (incomplete
-        when any rater says so).
-
-    Raises
-    ------
-    StatisticsError : ``worst`` over records with unequal numbers of raters, since more raters find more.
-    """
-    notes: list[str] = []
-    counts = sorted({len(some) for some in votes if some})
-    if how == "worst":
-        if len(counts) > 1:
-            raise StatisticsError(
-                f"worst-of-raters over records with {counts[0]} to {counts[-1]} raters: more raters find more",
-                mend="join by majority, or look at each rater",
-            )
-        joined = [-1 if not some else int(any(some)) for some in votes]
-        if counts and counts[0] > 1:
-            notes.append(f"worst of {counts[0]} raters: incomplete when any says so, which raises the prevalence")
-        return joined, notes
-    if how != "majority":
-        raise StatisticsError(f"no way to join raters is called {how!r}", mend=f"one of {', '.join(JOINS)}")
-    ties = sum(1 for some in votes if some and 2 * sum(some) == len(some))
-    if ties:
-        notes.append(f"{ties} records where the raters tie have no label")
-    return [-1 if 2 * sum(some) == len(some) else int(2 * sum(some) > len(some)) for some in votes], notes
+PER_RECORD = ("ids", "cluster", "severity", "hashes", "keys", "score", "label", "rule", "fixed", "weight", "n_raters")
 
 
 def default_complete_when(rubric: str | None) -> str | None:
@@ -139,6 +94,9 @@ def complete_by_rule(score: npt.NDArray[np.float64], rule: str | None) -> npt.ND
     ------
     StatisticsError : the rule is no comparison with a number.
     """
+
+    import numpy as np
+
     if rule is None:
         return None
     for sign, compare in (
@@ -153,6 +111,15 @@ def complete_by_rule(score: npt.NDArray[np.float64], rule: str | None) -> npt.ND
                 complete = compare(score, limit)
             return np.where(np.isnan(score), -1, np.where(complete, 0, 1)).astype(np.int8)
     raise StatisticsError(f"{rule!r} is no comparison with a score", field="complete_when", mend='write ">= 4"')
+
+
+def meets_rule(raw: float, rule: str) -> bool:
+    """Whether one raw score is complete by a rule such as ``>= 4``."""
+
+    import numpy as np
+
+    found = complete_by_rule(np.array([raw], dtype=np.float64), rule)
+    return found is not None and not found[0]
 
 
 def counted(values: Sequence[str]) -> dict[str, int]:

@@ -4,25 +4,151 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from judgekit.analysis.frames import numbers
+from judgekit.analysis.frames import filtered, is_share, need, numbers
+from judgekit.analysis.options import Filtered, Seeded, Selected, function, opt
 from judgekit.analysis.result import Column, Result, Table, interval, number, pvalue, signature
-from judgekit.errors import InputError, StatisticsError
-from judgekit.stats.anova import blocked_anova, one_way_anova
-from judgekit.stats.compare import mean_interval, paired, spread, welch
-from judgekit.stats.multiple import bonferroni, holm
-from judgekit.stats.permutation import shuffle, sign_flip
+from judgekit.errors import InputError, StatisticsError, UsageError
+from judgekit.exact import exact_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["compare", "prepared", "unit_means"]
+    from judgekit.analysis.source import Source
 
-DESIGNS = ("auto", "paired", "independent")
+__all__ = ["Compare", "Compared", "compare", "compare_frame", "prepared", "unit_means"]
+
+PROMPTS = ("prompt", "writer", "answer_prompt")
 
 
-def compare(
+class Compared(Filtered, Seeded, Selected):
+    """What comparisons of groups have in common."""
+
+    value: tuple[str, ...] = opt(
+        (),
+        "Table: column of numbers or of yes/no. Run: raw, score, complete, a verdict field. [repeatable]",
+        metavar="COL",
+    )
+    metric: tuple[str, ...] = opt(
+        (), "Run: a local metric instead of judgements. [repeatable]", only="run", metavar="NOTATION"
+    )
+    unit: str | None = opt(
+        None,
+        "Table: column of the question; everything of a group and question is averaged first.",
+        only="table records",
+        metavar="COL",
+    )
+    sample: str | None = opt(None, "Column of repeated samples. [run: its samples]", metavar="COL")
+    design: Literal["auto", "paired", "independent"] = opt(
+        "auto", "Paired by question, or Welch's test; auto pairs where groups share questions."
+    )
+    family: int | None = opt(None, "How many comparisons were looked at, when more than are shown.", ge=1)
+    unscored_as: float | None = opt(None, "Count unscored rows as this number; stamped on the result.")
+    permutations: int = opt(10_000, "Of the permutation test.", ge=1)
+
+    def read(self, source: Source, default: str = "raw") -> tuple[pd.DataFrame, list[str], str, list[str], list[str]]:
+        """Rows, values, the column of units, what a run holds fixed, and notes."""
+        frame = filtered(source.frame(), self.where, source.file)
+        notes = list(dict.fromkeys(source.left_out))
+        if source.kind != "run":
+            if not self.value:
+                raise UsageError("no column of values is named", field="value", mend="--value COL")
+            return frame, list(self.value), self.unit or source.unit(frame, "unit"), [], notes
+        notations = frame.attrs.get("notations") or source.frame().attrs.get("notations") or []
+        if self.metric:
+            values = list(self.value) or [text.split("(", 1)[0].strip() for text in self.metric]
+            need(frame, values, None)
+            return frame, values, "unit", ["dataset"], [*notes, f"measured: {', '.join(notations)}"]
+        off = sum(any(str(flag).startswith("off_scale") for flag in flags or ()) for flags in frame["flags"])
+        if off:
+            notes.append(f"{off} recorded scores lie off their rubric's scale and are used as they stand")
+        return frame, list(self.value) or [default], "unit", ["dataset", "rubric", "judge"], notes
+
+    def common(self) -> dict[str, Any]:
+        """The options that `compare_frame` takes as they are."""
+        names = ("design", "family", "unscored_as", "missing", "level", "permutations", "replicates", "seed")
+        return {name: getattr(self, name) for name in names}
+
+    def told(
+        self, found: Result, frame: pd.DataFrame, notes: list[str], source: Source, held: set[str], option: str
+    ) -> Result:
+        """With the source's notes: fields that decide an answer and are averaged over; and who judged by which rubric in the signature."""
+        notes += [
+            f"answers of {frame[name].nunique()} different {name}s are averaged: keep them apart with --{option} {name}"
+            for name in ("model", *PROMPTS)
+            if source.kind == "run" and name in frame.columns and name not in held and frame[name].nunique() > 1
+        ]
+        found.notes += [note for note in notes if not note.startswith("measured: ")]
+        found.signature = found.signature.replace("|unit:unit", "|unit:question") + f"|source:{source.name}"
+        if {"rubric", "judge", "ask"} <= set(frame.columns):
+            rubrics = sorted({f"{name}@{ask[:8]}" for name, ask in zip(frame["rubric"], frame["ask"], strict=True)})
+            found.signature += f"|rubric:{','.join(rubrics)}|judge:{','.join(sorted(set(frame['judge'])))}"
+        found.signature += "".join("|" + note.replace(": ", ":", 1) for note in notes if note.startswith("measured: "))
+        return found
+
+
+class Compare(Compared):
+    """Compare models, judges, rubrics or prompts.
+
+    Means by question, blocked and one-way ANOVA, paired t (or Welch) with Bonferroni and Holm over a printed family, d and d_z
+    with intervals, and a permutation test that flips whole questions.
+    """
+
+    name: ClassVar[str] = "compare"
+
+    what: str = opt("model", "Run: what is compared.", only="run", metavar="model|judge|rubric|prompt|FIELD")
+    group: str | None = opt(None, "Table: the column that names the groups.", only="table records", metavar="COL")
+    by: tuple[str, ...] = opt((), "Compare within each level of this field. [repeatable]", metavar="FIELD")
+    baseline: str | None = opt(None, "Compare this group with each other one, instead of all pairs.", metavar="GROUP")
+
+    def analyse(self, source: Source) -> Result:
+        frame, values, unit, fixed, notes = self.read(source, "score" if self.what == "rubric" else "raw")
+        if source.kind == "run":
+            group = field_of(frame, self.what)
+        elif self.group is None:
+            raise UsageError("no group column is named", file=source.file, field="group", mend="--group COL")
+        else:
+            group = self.group
+        split = [one for one in fixed if one != group and frame[one].nunique() > 1]
+        split += [one for one in self.by if one not in fixed]
+        sample = (
+            field_of(frame, self.sample)
+            if self.sample and source.kind == "run"
+            else self.sample or sampled(frame, source)
+        )
+        found = compare_frame(
+            frame,
+            value=values,
+            group=group,
+            unit=unit,
+            sample=sample,
+            by=split,
+            baseline=self.baseline,
+            file=source.file,
+            **self.common(),
+        )
+        return self.told(found, frame, notes, source, {group, *split}, "by")
+
+
+def field_of(frame: pd.DataFrame, name: str) -> str:
+    """The column of a run's frame that a word means; InputError with what there is."""
+    for one in PROMPTS if name == "prompt" else (name, f"meta.{name}"):
+        if one in frame.columns:
+            return one
+    have = [str(one) for one in frame.columns if not str(one).startswith("__")]
+    raise InputError(f"the records do not say their {name}", field=name, mend=f"name one of {', '.join(have)}")
+
+
+def sampled(frame: pd.DataFrame, source: Source) -> str | None:
+    """The column of a run's own samples, where there are several."""
+    return "sample" if source.kind == "run" and "sample" in frame.columns and frame["sample"].nunique() > 1 else None
+
+
+compare = function(Compare)
+
+
+def compare_frame(
     frame: pd.DataFrame,
     *,
     value: str | Sequence[str],
@@ -66,8 +192,6 @@ def compare(
     DataError : a column is missing or a cell is no number. StatisticsError : `design` is paired and groups share no unit.
     """
     values = [value] if isinstance(value, str) else list(value)
-    if design not in DESIGNS:
-        raise InputError(f"{design!r} is no design", field="design", mend=f"one of {', '.join(DESIGNS)}")
     if group in by or len({*by}) < len(by) or len({*values}) < len(values):
         raise InputError("a column is named twice", file=file, field="by", mend="name each of group, by and value once")
     work = prepared(frame, values, group, unit, sample, by, unscored_as, missing, file)
@@ -81,13 +205,14 @@ def compare(
     pairs: list[dict[str, Any]] = []
     options = {"design": design, "level": level, "permutations": permutations, "replicates": replicates, "seed": seed}
     repeats = 0
+    shares = {name: is_share(frame, name) for name in values}
     for name in values:
         for key, part in _parts(work, by):
             head = {"value": name, **dict(zip(by, key, strict=True))}
             wide = unit_means(part, name)
             scored = part[part[name].notna()]
             repeats += int(len(scored) - wide.notna().to_numpy().sum()) if sample is None else 0
-            groups += [head | row for row in _groups(part, name, wide, level, sample is not None)]
+            groups += [head | row for row in _groups(part, name, wide, level, sample is not None, shares[name])]
             tests += [head | row for row in _anovas(wide)]
             pairs += [head | row for row in _pairs(wide, baseline, options, file)]
     size = _adjust(pairs, family)
@@ -133,10 +258,14 @@ _PAIR_COLUMNS = [
 def unit_means(part: pd.DataFrame, value: str) -> pd.DataFrame:
     """Units by groups: mean over the scored rows of each; NaN where a group has none. Groups in order of appearance."""
     names = list(dict.fromkeys(part["group"]))
-    table = part[part[value].notna()].pivot_table(
-        index="unit", columns="group", values=value, aggfunc="mean", sort=False
-    )
+    known = part[part[value].notna()]
+    table = known.pivot_table(index="unit", columns="group", values=value, aggfunc=_exact_mean, sort=False)
     return table.reindex(columns=names)
+
+
+def _exact_mean(values: pd.Series) -> float:
+    """The mean of written decimals, rounded once: equal means are equal numbers."""
+    return float(values.iloc[0]) if len(values) == 1 else float(exact_mean(values.tolist()))
 
 
 def prepared(
@@ -150,7 +279,7 @@ def prepared(
     """
     import pandas as pd
 
-    from judgekit.analysis.frames import need
+    from judgekit.analysis.source import fold_levels
 
     need(frame, [*values, group, unit, *([sample] if sample else []), *by], file)
     for name in (group, unit, *by):
@@ -162,9 +291,13 @@ def prepared(
                 field=name,
                 mend=f"filter them out: --where '{name}!='",
             )
-    out = pd.DataFrame({"group": frame[group].map(str), "unit": frame[unit].map(str)})
-    for name in by:
-        out[name] = frame[name].map(str)
+    out = pd.DataFrame({"unit": frame[unit].map(str)})
+    folded: list[str] = []
+    for name, column in (("group", group), *zip(by, by, strict=True)):
+        fold, told = fold_levels(frame[column], None, column)
+        folded += told
+        out[name] = [str(fold(value)) for value in frame[column]]
+    out.attrs["notes"] = folded
     if sample:
         out["sample"] = frame[sample].map(str)
     for name in values:
@@ -180,16 +313,24 @@ def _parts(work: pd.DataFrame, by: Sequence[str]) -> list[tuple[tuple[str, ...],
     return [(tuple(map(str, key)), part) for key, part in work.groupby(list(by), sort=False)]
 
 
-def _groups(part: pd.DataFrame, value: str, wide: pd.DataFrame, level: float, sampled: bool) -> list[dict[str, Any]]:
+def _groups(
+    part: pd.DataFrame, value: str, wide: pd.DataFrame, level: float, sampled: bool, share: bool
+) -> list[dict[str, Any]]:
+    from judgekit.stats.compare import mean_interval, spread
+    from judgekit.stats.proportion import unit_share
+
     rows = []
     for name in wide.columns:
         mine = part[part["group"] == name]
-        found = mean_interval(wide[name].dropna().to_numpy(), level)
+        units = wide[name].dropna().to_numpy()
+        found: Any = unit_share(units, level) if share else mean_interval(units, level)
         scored = mine[value].dropna()
         row = {
             "group": name, "n_units": found.n, "n_rows": len(scored), "n_unscored": int(mine[f"{value} was unscored"].sum()),
             "mean": found.mean, "mean_low": found.low, "mean_high": found.high, "sd": found.sd,
             "row_mean": float(scored.mean()) if len(scored) else None, "reason": found.reason,
+            "kind": "share" if share else "mean",
+            "count": int(units.sum()) if share and ((units == 0) | (units == 1)).all() else None,
         }  # fmt: skip
         if sampled:
             again = spread(mine.dropna(subset=[value]).groupby("sample", sort=True)[value].mean().to_numpy(), level)
@@ -202,6 +343,8 @@ def _groups(part: pd.DataFrame, value: str, wide: pd.DataFrame, level: float, sa
 
 
 def _anovas(wide: pd.DataFrame) -> list[dict[str, Any]]:
+    from judgekit.stats.anova import blocked_anova, one_way_anova
+
     long = wide.stack().dropna()
     units, groups = (list(long.index.get_level_values(i)) for i in (0, 1))
     if len(wide.columns) < 2:
@@ -240,6 +383,9 @@ def _pairs(wide: pd.DataFrame, baseline: str | None, options: dict[str, Any], fi
 
 
 def _pair(wide: pd.DataFrame, a: str, b: str, options: dict[str, Any], file: str | None) -> dict[str, Any]:
+    from judgekit.stats.compare import paired, welch
+    from judgekit.stats.permutation import shuffle, sign_flip
+
     both = wide[[a, b]].dropna()
     design = options["design"]
     if design == "paired" and both.empty:
@@ -269,6 +415,8 @@ def _pair(wide: pd.DataFrame, a: str, b: str, options: dict[str, Any], file: str
 
 
 def _adjust(pairs: list[dict[str, Any]], family: int | None) -> int:
+    from judgekit.stats.multiple import bonferroni, holm
+
     size = max(len(pairs), family or 0)
     if family is not None and family < len(pairs):
         raise InputError(f"{len(pairs)} comparisons are shown, so the family is no smaller than that", field="family")
@@ -283,7 +431,7 @@ def _notes(
     work: pd.DataFrame, values: Sequence[str], names: Sequence[str], pairs: list[dict[str, Any]], size: int, repeats: int,
     unscored_as: float | None, sample: str | None,
 ) -> list[str]:  # fmt: skip
-    notes = []
+    notes = list(work.attrs.get("notes", []))
     if not len(work):
         notes.append("there are no rows to compare")
     elif len(names) < 2:

@@ -6,100 +6,123 @@ Unknown is unknown: a sum with one unknown price is unknown, with the known part
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from judgekit.analysis.ratings import wrote_it
+from judgekit.analysis.guards import same_model
+from judgekit.analysis.options import Seeded, function, opt
 from judgekit.analysis.result import NONE, Column, Result, Table, interval, signature
-from judgekit.errors import InputError
+from judgekit.errors import InputError, StatisticsError
 from judgekit.runs.model import SCORED
 
-__all__ = ["QUALITIES", "cost", "frontier"]
+if TYPE_CHECKING:
+    from judgekit.analysis.said import Judged
+    from judgekit.analysis.source import Source
 
-QUALITIES = ("auc", "balanced_f1", "recall", "kappa")
+__all__ = ["Cost", "cost", "frontier"]
+
 UNKNOWN = "unknown"
 
 
-def cost(
-    run: Any,
-    *,
-    quality: str = "auc",
-    rater: str | None = None,
-    construct: str | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
-) -> Result:
-    """Cost of a run, by model and by data set, rubric and judge.
+class Cost(Seeded):
+    """What a run cost, and what it bought: tokens, price, per thousand, per correct catch, cost against quality.
 
-    Parameters
-    ----------
-    quality : what is set against cost, over records with a label: ``auc`` of the raw scores, or of the verdicts by fixed threshold
-        ``balanced_f1``, ``recall`` of incomplete answers, Cohen's ``kappa``.
-    rater : whose labels; by default the run's only rater, or the join that the card stored. Without either, catches and quality
-        are None, with the reason.
-
-    Returns
-    -------
-    Result with tables `spent` (every request ever made, by model: also those that failed, since they are paid too), `bought` (latest
-    judgements by data set, rubric and judge: tokens, price of each thousand, of each correct catch), `frontier` (which judges no
-    other beats at lower or equal cost; a judge of unknown cost or undefined quality has no place).
-
-    A correct catch is an answer that the clinician calls incomplete and the judge, by its fixed threshold, does too.
+    Tables: `spent` (every request ever made, by model: also those that failed, since they are paid too), `bought` (latest judgements by
+    data set, rubric and judge), `frontier` (which judges no other beats at lower or equal cost; a judge of unknown cost or undefined
+    quality has no place). A correct catch is an answer that the clinician calls incomplete and the judge, by its fixed threshold, does too.
     """
-    if quality not in QUALITIES:
-        raise InputError(f"{quality!r} is no quality", field="quality", mend=f"one of {', '.join(QUALITIES)}")
-    calls = run.calls
-    spent = [_spent(str(model), part) for model, part in calls.groupby("model", sort=True)] if len(calls) else []
-    if len(spent) > 1:
-        spent.append(_spent("all", calls))
-    frame = run.latest()
-    labels = _labels(run, rater, construct)
-    known = {name: _truth(labels[labels["dataset"] == name], rater) for name in dict.fromkeys(frame["dataset"])}
-    whys = list(dict.fromkeys(why for _, why, _ in known.values() if why))
-    keys = ["dataset", "rubric", "judge"]
-    rules = {(row.name, row.ask, row.score_fp): row.complete_when for row in run.rubrics.itertuples()}
-    bought = [
-        dict(zip(keys, map(str, key), strict=True)) | _bought(
-            part, *_fair(*known[key[0]], str(key[2])), quality, {"replicates": replicates, "seed": seed},
-            (rules.get(tuple(part.iloc[0][["rubric", "ask", "score_fp"]])) or "").lstrip().startswith("<"),
+
+    name: ClassVar[str] = "cost"
+    reads: ClassVar[tuple[str, ...]] = ("run",)
+
+    quality: Literal["auc", "balanced_f1", "recall", "kappa"] = opt("auc", "What is set against cost.")
+    rater: str | None = opt(
+        None, "Whose labels: a name or a join; by default the only rater's, or the join of the card."
+    )
+    construct: str | None = opt(None, "Which labels, when they speak of several constructs.")
+    replicates: int = opt(1000, "Bootstrap resamples; 0: none.", ge=0)
+
+    def analyse(self, source: Source) -> Result:
+        calls = source.run.calls  # type: ignore[attr-defined]
+        spent = [_spent(str(model), part) for model, part in calls.groupby("model", sort=True)] if len(calls) else []
+        if len(spent) > 1:
+            spent.append(_spent("all", calls))
+        frame = source.latest  # type: ignore[attr-defined]
+        boot = {"replicates": self.replicates, "seed": self.seed, "level": self.level}
+        bought, whys = [], []
+        judged = {(one.dataset, one.rubric, one.judge): one for one in source.judged}
+        for key, part in frame.groupby(["dataset", "rubric", "judge"], sort=False) if len(frame) else ():
+            one = judged[tuple(map(str, key))]
+            truth, why = _truth(source, one)
+            whys += [why] if why else []
+            head = {"dataset": one.dataset, "rubric": one.rubric, "judge": one.judge}
+            bought.append(head | _bought(part, one, truth, why, source, self.quality, boot))
+        for name in dict.fromkeys(row["dataset"] for row in bought):
+            mine = [row for row in bought if row["dataset"] == name]
+            for row, on in zip(mine, frontier([(row["per_thousand"], row["quality"]) for row in mine]), strict=True):
+                row["on_frontier"] = on
+        notes = list(dict.fromkeys(source.left_out))
+        if not bought:
+            notes.append("the run holds no judgements")
+        if any(row["cost"] is None for row in [*spent, *bought]):
+            notes.append(
+                "unknown prices stay unknown: a sum with one of them is unknown, and at least what is known of it"
+            )
+        if frame.attrs.get("left_out") or any("earlier version" in line for line in source.left_out):
+            notes.append("what is left out was paid all the same: `spent` counts it")
+        notes += [
+            f"{row['rubric']} by {row['judge']}: on {row['n_tied']} records the samples' verdicts tie, which is no verdict: no catch, and in no quality but the AUC"
+            for row in bought
+            if row["n_tied"]
+        ]
+        notes += list(dict.fromkeys(whys))
+        if any(row["n_calls_shared"] for row in bought):
+            notes.append(
+                "judgements that share a call (a checklist, a repeated text) each show its full price: `spent` counts it once"
+            )
+        ranked = sorted(
+            bought, key=lambda row: (row["dataset"], row["per_thousand"] is None, row["per_thousand"] or 0.0)
         )
-        for key, part in frame.groupby(keys, sort=False)
-    ] if len(frame) else []  # fmt: skip
-    for name in dict.fromkeys(row["dataset"] for row in bought):
-        mine = [row for row in bought if row["dataset"] == name]
-        for row, on in zip(mine, frontier([(row["per_thousand"], row["quality"]) for row in mine]), strict=True):
-            row["on_frontier"] = on
-    notes = []
-    if not bought:
-        notes.append("the run holds no judgements")
-    if any(row["cost"] is None for row in [*spent, *bought]):
-        notes.append("unknown prices stay unknown: a sum with one of them is unknown, and at least what is known of it")
-    if frame.attrs.get("left_out"):
-        n = sum(item["n"] for item in frame.attrs["left_out"])
-        notes.append(
-            f"{n} judgements under earlier versions are left out of what was bought; their calls were paid all the same"
-        )
-    notes += [
-        f"{row['rubric']} by {row['judge']}: on {row['n_tied']} records the samples' verdicts tie, which is no verdict: no catch, and in no quality but the AUC"
-        for row in bought
-        if row["n_tied"]
-    ]
-    notes += whys if bought else []
-    if any(row["n_calls_shared"] for row in bought):
-        notes.append(
-            "judgements that share a call (a checklist, a repeated text) each show its full price: `spent` counts it once"
-        )
-    return Result(
-        [
-            Table("spent", "Spent: every request", spent, _SPENT),
-            Table("bought", "Bought: the latest judgements", bought, _BOUGHT),
-            Table(
-                "frontier", f"Cost against quality ({quality})",
-                sorted(bought, key=lambda row: (row["dataset"], row["per_thousand"] is None, row["per_thousand"] or 0.0)), _FRONT,
+        return Result(
+            [
+                Table("spent", "Spent: every request", spent, _SPENT),
+                Table("bought", "Bought: the latest judgements", bought, _BOUGHT),
+                Table("frontier", f"Cost against quality ({self.quality})", ranked, _FRONT),
+            ],
+            signature(
+                cost="USD", quality=self.quality, rater=self.rater or "card", samples="mean, then the rule", source=source.name, **boot
             ),
-        ],
-        signature(cost="USD", quality=quality, rater=rater or "card", replicates=replicates, seed=seed),
-        notes,
-    )  # fmt: skip
+            notes,
+        )  # fmt: skip
+
+
+cost = function(Cost)
+
+
+def _truth(source: Source, judged: Judged) -> tuple[dict[str, bool], str | None]:
+    """Incomplete or not by record, and why there is no such thing."""
+
+    from judgekit.data.labels import is_join
+
+    answers = source.of(judged)
+    if not any(label.complete is not None for answer in answers for label in answer.labels):
+        return {}, "no record has a clinician's verdict: catches and quality are unknown"
+    try:
+        raters = source.wanted_raters(answers, judged.construct)
+    except StatisticsError as error:
+        raise InputError(error.message, field=error.field, mend=error.mend) from None
+    if len(raters) > 1:
+        return {}, f"{len(raters)} raters and nothing says how to join them: name one with --rater"
+    people = {
+        label.rater
+        for answer in answers
+        for label in answer.labels
+        if label.construct == judged.construct and not is_join(label)
+    }
+    named = people if raters[0] is None or is_join(raters[0]) else {raters[0]}
+    if same_model(judged.judge, sorted(str(one) for one in named if one), judged.members) is not None:
+        return {}, "the judge's own model wrote the labels"
+    labels = source.labels(answers, judged.construct, raters[0])
+    return {key: not one.complete for key, one in labels.items() if one is not None and one.complete is not None}, None
 
 
 def frontier(points: Sequence[tuple[float | None, float | None]]) -> list[bool | None]:
@@ -136,116 +159,70 @@ def _spent(model: str, part: Any) -> dict[str, Any]:
 
 
 def _bought(
-    part: Any, truth: dict[Any, bool], why: str | None, quality: str, boot: dict[str, Any], worse: bool
+    part: Any,
+    judged: Judged,
+    truth: dict[str, bool],
+    why: str | None,
+    source: Source,
+    quality: str,
+    boot: dict[str, Any],
 ) -> dict[str, Any]:
     # A rule and a skipped record cost nothing; a verdict recorded elsewhere has no calls here, and its price is unknown.
     free = part["status"].isin(("rule", "skipped")) & ~part["calls"].map(bool)
     asked = part[~free]
     total, known, unknown = _sum(asked["cost"])
-    scored = part[part["status"].isin(SCORED)]
     used = [call for calls in part["calls"] for call in calls]
-    caught, units, labelled = _catches(scored, truth)
-    tied = (
-        len({(row.dataset, row.record_id) for row in scored.itertuples() if row.complete is not None} & set(truth))
-        - labelled
-    )
-    found = _quality(scored, truth, quality, boot, worse) if truth else {"quality": None}
-    reason = (
-        why if why else found.get("reason") or (None if caught is not None else "no fixed threshold (complete_when)")
-    )
+    said = {key: one for key, one in judged.said.items() if key in truth}
+    verdicts = {key: one.complete for key, one in said.items() if one.complete is not None}
+    tied = sum(one.tied for one in said.values())
+    caught = sum(truth[key] and not complete for key, complete in verdicts.items()) if verdicts else None
+    found = _quality(judged, truth, verdicts, source, quality, boot) if truth else {"quality": None}
+    reason = why or found.get("reason") or (None if caught is not None else "no fixed threshold (complete_when)")
     return {
-        "judgements": len(part), "scored": len(scored), "asked": len(asked), "n_calls": len(set(used)),
+        "judgements": len(part), "scored": int(part["status"].isin(SCORED).sum()), "asked": len(asked), "n_calls": len(set(used)),
         "n_calls_shared": len(used) - len(set(used)), "tokens_in": _tokens(asked["tokens_in"]),
         "tokens_out": _tokens(asked["tokens_out"]), "cost": total, "cost_known": known, "n_unknown": unknown,
         "per_thousand": None if total is None or not len(part) else 1000 * total / len(part),
-        "n_labelled": labelled + tied, "n_tied": tied, "n_incomplete": units, "caught": caught,
-        "per_catch": None if total is None or not caught else total / caught,
+        "n_labelled": len(verdicts) + tied, "n_tied": tied, "n_incomplete": sum(truth[key] for key in verdicts) if verdicts else None,
+        "caught": caught, "per_catch": None if total is None or not caught else total / caught,
         "quality": found.get("quality"), "quality_low": found.get("low"), "quality_high": found.get("high"), "reason": reason,
     }  # fmt: skip
 
 
-def _labels(run: Any, rater: str | None, construct: str | None) -> Any:
-    """Labels with a verdict, of the construct and rater that were asked for."""
-    labels = run.labels
-    labels = labels[labels["complete"].notna()]
-    for column, wanted in (("construct", construct), ("rater", rater)):
-        names = list(dict.fromkeys(labels[column]))
-        if wanted is not None and wanted not in names:
-            there = f"there are {', '.join(map(str, names))}" if names else "no record has a verdict"
-            raise InputError(f"no {column} is called {wanted!r}", field=column, mend=there)
-        if wanted is not None:
-            labels = labels[labels[column] == wanted]
-    return labels
-
-
-def _truth(labels: Any, rater: str | None) -> tuple[dict[Any, bool], str | None, str | None]:
-    """Incomplete or not by record of one data set, why there is no such thing, and whose labels these are."""
-    names = list(dict.fromkeys(labels["rater"]))
-    joins = [name for name in names if str(name).startswith("join:")]
-    people = [name for name in names if name not in joins]
-    constructs = sorted(set(labels["construct"]))
-    if not names:
-        return {}, "no record has a clinician's verdict: catches and quality are unknown", None
-    if len(constructs) > 1:
-        return {}, f"labels of several constructs ({', '.join(constructs)}): name one with --construct", None
-    if rater is None and len(joins) != 1 and len(people) != 1:
-        return {}, f"{len(people)} raters and nothing says how to join them: name one with --rater", None
-    chosen = rater or (joins[0] if len(joins) == 1 else people[0])
-    mine = labels[labels["rater"].map(lambda name: name == chosen)]
-    return {(row.dataset, row.record_id): not row.complete for row in mine.itertuples()}, None, chosen
-
-
-def _fair(truth: dict[Any, bool], why: str | None, rater: str | None, judge: str) -> tuple[dict[Any, bool], str | None]:
-    return ({}, "the judge's own model wrote the labels") if wrote_it(rater, judge) else (truth, why)
-
-
-def _by_record(scored: Any, truth: dict[Any, bool], column: str) -> tuple[list[bool], list[float], list[str]]:
-    """Label, mean over samples and cluster of every labelled record with a value; samples whose verdicts tie are no verdict."""
-    values: dict[Any, list[float]] = {}
-    cluster: dict[Any, str] = {}
-    for row in scored.itertuples():
-        key, value = (row.dataset, row.record_id), getattr(row, column)
-        if key in truth and value is not None:
-            values.setdefault(key, []).append(float(value))
-            cluster[key] = row.cluster
-    tied = column == "complete"
-    keys = [key for key, said in values.items() if not tied or 2 * sum(said) != len(said)]
-    return (
-        [truth[key] for key in keys],
-        [sum(values[key]) / len(values[key]) for key in keys],
-        [cluster[key] for key in keys],
-    )
-
-
-def _catches(scored: Any, truth: dict[Any, bool]) -> tuple[int | None, int | None, int]:
-    label, complete, _ = _by_record(scored, truth, "complete")
-    if not label:
-        return None, None, 0
-    return sum(bad and share < 0.5 for bad, share in zip(label, complete, strict=True)), sum(label), len(label)
-
-
-def _quality(scored: Any, truth: dict[Any, bool], quality: str, boot: dict[str, Any], worse: bool) -> dict[str, Any]:
+def _quality(
+    judged: Judged,
+    truth: dict[str, bool],
+    verdicts: dict[str, bool | None],
+    source: Source,
+    quality: str,
+    boot: dict[str, Any],
+) -> dict[str, Any]:
     import numpy as np
+
+    def clusters(keys: Iterable[str]) -> list[str]:
+        return [str(source.answers[judged.dataset, key].cluster) for key in keys]
 
     if quality == "auc":
         from judgekit.stats.auc import auc, auc_headline
 
-        label, raw, clusters = _by_record(scored, truth, "raw")
+        raws = {key: one.raw for key, one in judged.said.items() if key in truth and one.raw is not None}
+        label, raw = [truth[key] for key in raws], list(raws.values())
+        worse = (judged.complete_when or "").lstrip().startswith("<")
         found = auc(label, raw, higher_is_worse=worse)
         if found.value is None:
             return {"quality": None, "reason": found.reason or "no record is both scored and labelled"}
-        span = auc_headline(label, raw, clusters=clusters, higher_is_worse=worse).interval
+        span = auc_headline(label, raw, clusters=clusters(raws), higher_is_worse=worse).interval
         return {"quality": float(found.value), "low": span.low, "high": span.high}
     from judgekit.stats.agreement import balanced_f1, cohen_kappa
     from judgekit.stats.proportion import clustered_share
 
-    label, complete, clusters = _by_record(scored, truth, "complete")
-    a = np.asarray(label, dtype=np.int64)
-    b = np.asarray([share < 0.5 for share in complete], dtype=np.int64)
+    a = np.asarray([truth[key] for key in verdicts], dtype=np.int64)
+    b = np.asarray([not complete for complete in verdicts.values()], dtype=np.int64)
+    groups = clusters(verdicts)
     if not len(a):
         return {"quality": None, "reason": "no record has a label and a verdict by fixed threshold"}
     if quality == "recall":
-        share = clustered_share(b[a == 1], [name for name, bad in zip(clusters, a, strict=True) if bad])
+        share = clustered_share(b[a == 1], [name for name, bad in zip(groups, a, strict=True) if bad])
         return {
             "quality": share.value,
             "low": share.low,
@@ -253,9 +230,9 @@ def _quality(scored: Any, truth: dict[Any, bool], quality: str, boot: dict[str, 
             "reason": share.reason and "no incomplete record",
         }
     of = (
-        balanced_f1(a, b, clusters=clusters, **boot)
+        balanced_f1(a, b, clusters=groups, **boot)
         if quality == "balanced_f1"
-        else cohen_kappa(a, b, n_levels=2, clusters=clusters, **boot)
+        else cohen_kappa(a, b, n_levels=2, clusters=groups, **boot)
     )
     return {"quality": of.value, "low": of.low, "high": of.high, "reason": of.reason}
 

@@ -1,23 +1,23 @@
-"""Failures by component (paper 000): shares under thresholds, dangerous overlaps, the semantic-entity gap, examples to read."""
+"""Failures by component (VB-Score): shares under thresholds, dangerous overlaps, the semantic-entity gap, examples to read."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from judgekit.analysis.frames import need, numbers
+from judgekit.analysis.frames import TEXTS, filtered, need, numbers
+from judgekit.analysis.options import Filtered, Seeded, function, opt
 from judgekit.analysis.result import Column, Result, Table, interval, number, share, signature
-from judgekit.errors import InputError
-from judgekit.stats.bootstrap import additive, cluster_codes, cluster_sums
-from judgekit.stats.correlation import correlation
-from judgekit.stats.proportion import clustered_share
+from judgekit.analysis.weights import SCHEMES, parse_scheme, weight_schemes
+from judgekit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COMPONENTS", "HIGH_SIMILARITY", "THRESHOLDS", "failures", "measured_frame", "parse_threshold"]
+    from judgekit.analysis.source import Source
+
+__all__ = ["HIGH_SIMILARITY", "THRESHOLDS", "Failures", "failures", "failures_frame", "parse_threshold"]
 
 THRESHOLDS = {
     "entity_f1": 0.10,
@@ -28,19 +28,75 @@ THRESHOLDS = {
 }
 """A value under its threshold fails; the threshold itself passes (paper 000, section 3.2.5)."""
 
-COMPONENTS = {
-    "entity": "entity_f1",
-    "similarity": "semantic_similarity",
-    "consistency": "factual_consistency",
-    "structure": "structured_overlap",
-}
-"""Names of the components inside the details of a `vb_score` measurement."""
-
 HIGH_SIMILARITY = 0.50
 """From here on an answer counts as fluent. The paper names no cut for its "high similarity"; half of the scale is ours."""
 
 OVERLAPS = {"fluent but vague": "entity_f1", "fluent but contradicted": "factual_consistency"}
-TEXTS = ("question", "response", "reference")
+
+
+class Failures(Filtered, Seeded):
+    """Failure flags of the local metrics.
+
+    Shares under each component's threshold, dangerous overlaps (fluent but vague, fluent but contradicted), the semantic-entity
+    gap in points, correlations of components, and the worst answers to read.
+    """
+
+    name: ClassVar[str] = "failures"
+
+    by: str | None = opt(None, "Split by this field. [model, where there is one]", metavar="FIELD")
+    unit: str | None = opt(
+        None, "Table: column of the question; 'none' when rows are independent.", only="table records", metavar="COL"
+    )
+    metric: tuple[str, ...] = opt(
+        (),
+        "Run: which notation, where a metric was measured in several ways. [repeatable]",
+        only="run",
+        metavar="NOTATION",
+    )
+    threshold: tuple[str, ...] = opt(
+        (), "Under X fails; replaces or adds to the paper's. [repeatable]", metavar="NAME=X"
+    )
+    high_similarity: float = opt(HIGH_SIMILARITY, "From here on an answer counts as fluent.")
+    examples: int = opt(5, "How many of the worst answers to show.", ge=0)
+    weights: bool = opt(False, "Also: does the ranking hold under other weights of the components?")
+    scheme: tuple[str, ...] = opt(
+        (), "A scheme of weights, besides the paper's five. [repeatable]", metavar="NAME:PART=.5,..."
+    )
+
+    def analyse(self, source: Source) -> Result:
+        asked = (
+            source
+            if source.kind != "run" or self.metric
+            else source.again(self.model_copy(update={"metric": ("all",)}))
+        )
+        frame = asked.frame()
+        notations = frame.attrs.get("notations", [])
+        frame = filtered(frame, self.where, source.file)
+        unit = "unit" if source.kind == "run" else self.unit or source.unit(frame, "unit", needed=False)
+        unit = None if unit == "none" else unit
+        by = self.by
+        if by is None and "model" in frame.columns and frame["model"].notna().all() and frame["model"].nunique() > 1:
+            by = "model"
+        found = failures_frame(
+            frame, by=by, unit=unit, thresholds=dict(parse_threshold(text) for text in self.threshold),
+            high_similarity=self.high_similarity, examples=self.examples, replicates=self.replicates, seed=self.seed,
+            notations=notations, missing=self.missing, file=source.file,
+        )  # fmt: skip
+        found.signature += f"|source:{source.name}"
+        if self.weights or self.scheme:
+            if by is None:
+                raise UsageError("a ranking needs groups", field="by", mend="--by model")
+            if unit is None:
+                raise UsageError("a ranking needs the question's column", field="unit", mend="--unit COL")
+            schemes = {**(SCHEMES if self.weights else {}), **dict(parse_scheme(text) for text in self.scheme)}
+            ranked = weight_schemes(frame, group=by, unit=unit, schemes=schemes, seed=self.seed, file=source.file)
+            found.tables += ranked.tables
+            found.notes += ranked.notes
+            found.signature += f"|weights:{','.join(schemes)}"
+        return found
+
+
+failures = function(Failures)
 
 
 def parse_threshold(text: str) -> tuple[str, float]:
@@ -55,56 +111,7 @@ def parse_threshold(text: str) -> tuple[str, float]:
     return name.strip(), limit
 
 
-def measured_frame(run: Any, metrics: Sequence[str] = ()) -> tuple[pd.DataFrame, list[str]]:
-    """A run's measurements as one row a record and one column a metric, and the notations that the columns stand for.
-
-    `metrics` chooses among several notations of one name. Components that were not measured by themselves are taken from the
-    details of `vb_score`. Records' `meta` become columns, beside `unit` (the cluster) and the texts.
-
-    Raises InputError when a metric was measured under several notations and none was chosen.
-    """
-    import pandas as pd
-
-    wanted = set(metrics)
-    columns: dict[str, dict[tuple[str, str], float | None]] = {}
-    names: dict[str, tuple[str, str]] = {}
-    inner: dict[str, dict[tuple[str, str], float | None]] = {}
-    for row in run.measurements.itertuples():
-        base = _base(row.metric)
-        if wanted and any(_base(text) == base for text in wanted) and row.metric not in wanted and base not in wanted:
-            continue
-        seen = names.setdefault(base, (row.metric, row.signature))
-        if seen != (row.metric, row.signature):
-            what = f"{seen[0]} and {row.metric}" if seen[0] != row.metric else f"{row.metric} with two signatures"
-            raise InputError(
-                f"{base} was measured in two ways: {what}", field="metric", mend=f"--metric '{row.metric}'"
-            )
-        key = (str(row.dataset), str(row.record_id))
-        columns.setdefault(base, {})[key] = row.value
-        if base == "vb_score" and isinstance(row.details, dict):
-            for short, full in COMPONENTS.items():
-                inner.setdefault(full, {})[key] = row.details.get(short)
-    notations = [names[base][0] for base in columns]
-    for full, values in inner.items():
-        if full not in columns and any(value is not None for value in values.values()):
-            columns[full] = values
-    keys = {key for values in columns.values() for key in values}
-    rows = []
-    for record in run.records.itertuples():
-        key = (record.dataset, record.record_id)
-        if key in keys:
-            head = {"dataset": record.dataset, "record_id": record.record_id, "unit": record.cluster}
-            texts = {name: getattr(record, name) for name in TEXTS}
-            measured = {base: found.get(key) for base, found in columns.items()}
-            rows.append({**(record.meta or {}), **head, **texts, **measured})
-    return pd.DataFrame(rows, dtype=object), notations
-
-
-def _base(notation: str) -> str:
-    return re.split(r"[(|]", notation.strip(), maxsplit=1)[0]
-
-
-def failures(
+def failures_frame(
     frame: pd.DataFrame,
     *,
     by: str | None = None,
@@ -115,6 +122,7 @@ def failures(
     replicates: int = 2000,
     seed: int = 0,
     notations: Sequence[str] = (),
+    missing: Sequence[str] = (),
     file: str | None = None,
 ) -> Result:
     """How often, where and how badly components fail.
@@ -134,6 +142,8 @@ def failures(
     """
     import pandas as pd
 
+    from judgekit.analysis.source import fold_levels
+
     limits = {**THRESHOLDS, **(thresholds or {})}
     parts = [name for name in limits if name in frame.columns]
     for name in thresholds or {}:
@@ -144,20 +154,25 @@ def failures(
             file=file,
             mend=f"measure some of {', '.join(THRESHOLDS)}, or name columns with --threshold NAME=0.2",
         )
-    data = pd.DataFrame({name: pd.Series(numbers(frame, name, file), dtype="float64") for name in parts})
+    data = pd.DataFrame({name: pd.Series(numbers(frame, name, file, missing), dtype="float64") for name in parts})
+    folded: list[str] = []
     if by is not None:
         need(frame, [by], file)
     if unit is not None:
         need(frame, [unit], file)
     data["unit"] = frame[unit].map(str).to_numpy() if unit is not None else range(len(frame))
-    data["by"] = frame[by].map(str).to_numpy() if by is not None else "all"
+    if by is not None:
+        fold, folded = fold_levels(frame[by], None, by)
+        data["by"] = [str(fold(value)) for value in frame[by]]
+    else:
+        data["by"] = "all"
     groups = [("all", data), *data.groupby("by", sort=False)] if by is not None else [("all", data)]
     boot = {"replicates": replicates, "seed": seed}
     shares = [_share(str(name), part, metric, limits[metric]) for name, part in groups for metric in parts]
     overlaps = [row for name, part in groups for row in _overlaps(str(name), part, limits, high_similarity)]
     gaps = [row for name, part in groups for row in _gap(str(name), part, boot)]
     related = [_related(str(name), part, a, b) for name, part in groups for a, b in combinations(parts, 2)]
-    notes = [] if len(data) else ["there is nothing measured"]
+    notes = folded if len(data) else ["there is nothing measured"]
     if overlaps:
         notes.append(f"fluent: similarity of {high_similarity:g} or more")
     head = [Column("group", by or "group")]
@@ -178,6 +193,8 @@ def failures(
 
 
 def _share(name: str, part: pd.DataFrame, metric: str, limit: float) -> dict[str, Any]:
+    from judgekit.stats.proportion import clustered_share
+
     known = part[[metric, "unit"]].dropna()
     values = known[metric]
     found = clustered_share(values < limit, known["unit"])
@@ -191,6 +208,8 @@ def _share(name: str, part: pd.DataFrame, metric: str, limit: float) -> dict[str
 
 
 def _overlaps(name: str, part: pd.DataFrame, limits: Mapping[str, float], high: float) -> list[dict[str, Any]]:
+    from judgekit.stats.proportion import clustered_share
+
     rows = []
     for label, other in OVERLAPS.items():
         if "semantic_similarity" not in part or other not in part:
@@ -212,6 +231,8 @@ def _overlaps(name: str, part: pd.DataFrame, limits: Mapping[str, float], high: 
 
 def _gap(name: str, part: pd.DataFrame, boot: dict[str, Any]) -> list[dict[str, Any]]:
     import numpy as np
+
+    from judgekit.stats.bootstrap import additive, cluster_codes, cluster_sums
 
     if "semantic_similarity" not in part or "entity_f1" not in part:
         return []
@@ -235,6 +256,8 @@ def _gap(name: str, part: pd.DataFrame, boot: dict[str, Any]) -> list[dict[str, 
 
 
 def _related(name: str, part: pd.DataFrame, a: str, b: str) -> dict[str, Any]:
+    from judgekit.stats.correlation import correlation
+
     pearson, spearman = (
         correlation(part[a], part[b], method=method, clusters=part["unit"], replicates=0)
         for method in ("pearson", "spearman")

@@ -1,10 +1,10 @@
-"""From files and runs to frames that an analysis can use: text stays text until a column is asked for as numbers."""
+"""Columns of a table or a run: text stays text until a column is asked for as numbers."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import DataError, InputError
@@ -13,50 +13,38 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "LINE",
-    "as_rows",
-    "filtered",
-    "is_run",
-    "need",
-    "numbers",
-    "read_table",
-    "run_frame",
-    "said_number",
-]
+    "COMPONENTS", "LINE", "NUMBER", "TEXTS", "filtered", "is_share", "measured_frame", "need", "numbers", "run_frame", "said_number",
+    "table_frame",
+]  # fmt: skip
 
 LINE = "__line__"
 """The column that holds each row's line in its file."""
 
 
-def is_run(path: str | Path) -> bool:
-    """Whether `path` is a run's folder."""
-    return (Path(path) / "run.sqlite").is_file()
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+COMPONENTS = {
+    "entity": "entity_f1",
+    "similarity": "semantic_similarity",
+    "consistency": "factual_consistency",
+    "structure": "structured_overlap",
+}
+"""Names of the components inside the details of a `vb_score` measurement."""
+
+TEXTS = ("question", "response", "reference")
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
-    """A CSV, TSV, JSONL, JSON or Parquet file as a frame of dtype object, with each row's line in `LINE`.
-
-    Cells of CSV stay text; an empty cell is None. Raises DataError as `judgekit.data.source.read_rows`; for a folder that is no
-    run, InputError.
-    """
+def table_frame(table: Any) -> pd.DataFrame:
+    """A table's rows as a frame of dtype object, with each row's line in `LINE`; an empty cell is None."""
     import pandas as pd
 
-    from judgekit.data.source import read_rows
-
-    if not Path(path).exists():
-        raise InputError("there is no such run or table", file=str(path), mend="check the path")
-    if Path(path).is_dir():
-        raise InputError("this folder holds no run", file=str(path), mend="name a run's folder, or a table")
-    rows = []
-    for row in read_rows(path):
-        cells = {key: None if row.textual and value == "" else value for key, value in row.value.items()}
-        rows.append({**cells, LINE: row.line})
-    columns: dict[str, None] = {}
-    for cells in rows:
-        columns.update(dict.fromkeys(cells))
-    return pd.DataFrame(
-        {name: pd.Series([cells.get(name) for cells in rows], dtype=object) for name in columns or [LINE]}
-    )
+    columns: dict[Any, Any] = {
+        name: pd.Series([None if row.get(name) in ("", None) else row[name] for row in table.rows], dtype=object)
+        for name in table.columns
+    }
+    if table.lines is not None:
+        columns[LINE] = pd.Series(table.lines, dtype=object)
+    return pd.DataFrame(columns)
 
 
 def need(frame: pd.DataFrame, columns: Iterable[str], file: str | None) -> None:
@@ -73,16 +61,17 @@ def need(frame: pd.DataFrame, columns: Iterable[str], file: str | None) -> None:
 
 def said_number(value: Any) -> float | None:
     """A number that a cell holds as one or as text; None for nothing; ValueError for anything else."""
-    if (
-        value is None
-        or (isinstance(value, float) and math.isnan(value))
-        or (isinstance(value, str) and not value.strip())
-    ):
+    from judgekit.data.table import is_missing
+
+    if is_missing(value):
         return None
     if isinstance(value, bool):
         return float(value)
-    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
-        return float(value.strip().lower() == "true")
+    if isinstance(value, str) and not NUMBER.fullmatch(value.strip()):
+        from judgekit.data.table import truth
+
+        said = truth(value)
+        return None if said is None else float(said)
     found = float(value)
     if not math.isfinite(found):
         raise ValueError(value)
@@ -127,14 +116,23 @@ def filtered(frame: pd.DataFrame, where: Sequence[str], file: str | None) -> pd.
     return frame.reset_index(drop=True)
 
 
-def as_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows as dicts, None kept."""
-    names = [str(name) for name in frame.columns]
-    return [dict(zip(names, row, strict=True)) for row in frame.itertuples(index=False, name=None)]
+def is_share(frame: pd.DataFrame, column: str) -> bool:
+    """Whether a column's field is yes/no: it holds truth values, or words for them; numbers that happen to be 0 and 1 are numbers."""
+    from judgekit.data.table import is_missing, truth
+
+    said = [value for value in frame[column] if not is_missing(value)]
+    try:
+        return bool(said) and all(
+            isinstance(value, bool)
+            or (isinstance(value, str) and not NUMBER.fullmatch(value.strip()) and truth(value) is not None)
+            for value in said
+        )
+    except ValueError:
+        return False
 
 
-def run_frame(run: Any, *, rubrics: Sequence[str] = (), judges: Sequence[str] = ()) -> pd.DataFrame:
-    """The latest judgements of a run, one row each, beside what the records say of themselves.
+def run_frame(latest: pd.DataFrame, records: pd.DataFrame) -> pd.DataFrame:
+    """Judgements, one row each, beside what the records say of themselves.
 
     Columns of the judgements, `unit` (the record's cluster), each verdict field that is a number, a yes/no or a word under its name, and the
     record's `meta` fields under theirs; a name that is taken already gets ``verdict.`` or ``meta.`` in front. Unscored
@@ -142,30 +140,65 @@ def run_frame(run: Any, *, rubrics: Sequence[str] = (), judges: Sequence[str] = 
     """
     import pandas as pd
 
-    frame = run.latest()
-    for column, wanted in (("rubric", rubrics), ("judge", judges)):
-        if wanted:
-            there = sorted(set(frame[column]))
-            for name in wanted:
-                if name not in there:
-                    raise InputError(
-                        f"the run has no {column} {name!r}", field=column, mend=f"it has {', '.join(there)}"
-                    )
-            frame = frame[frame[column].isin(list(wanted))]
-    frame = frame.reset_index(drop=True)
-    records = run.records
     meta = {(row.dataset, row.record_id): row.meta or {} for row in records.itertuples()}
-    out = {name: frame[name] for name in frame.columns}
-    out["unit"] = frame["cluster"]
-    details = [_flat(verdict) for verdict in frame["verdict"]]
-    about = [meta.get(key, {}) for key in zip(frame["dataset"], frame["record_id"], strict=True)]
+    out = {name: latest[name] for name in latest.columns}
+    out["unit"] = latest["cluster"]
+    details = [_flat(verdict) for verdict in latest["verdict"]]
+    about = [meta.get(key, {}) for key in zip(latest["dataset"], latest["record_id"], strict=True)]
     for prefix, rows in (("verdict", details), ("meta", about)):
         for name in dict.fromkeys(key for row in rows for key in row):
             key = name if name not in out else f"{prefix}.{name}"
             out[key] = pd.Series([row.get(name) for row in rows], dtype=object)
-    result = pd.DataFrame(out)
-    result.attrs["left_out"] = frame.attrs.get("left_out", [])
-    return result
+    return pd.DataFrame(out)
+
+
+def measured_frame(run: Any, metrics: Sequence[str] = ()) -> tuple[pd.DataFrame, list[str]]:
+    """A run's measurements as one row a record and one column a metric, and the notations that the columns stand for.
+
+    `metrics` chooses among several notations of one name. Components that were not measured by themselves are taken from the
+    details of `vb_score`. Records' `meta` become columns, beside `unit` (the cluster) and the texts.
+
+    Raises InputError when a metric was measured under several notations and none was chosen.
+    """
+    import pandas as pd
+
+    wanted = set(metrics)
+    columns: dict[str, dict[tuple[str, str], float | None]] = {}
+    names: dict[str, tuple[str, str]] = {}
+    inner: dict[str, dict[tuple[str, str], float | None]] = {}
+    for row in run.measurements.itertuples():
+        base = _base(row.metric)
+        if wanted and any(_base(text) == base for text in wanted) and row.metric not in wanted and base not in wanted:
+            continue
+        seen = names.setdefault(base, (row.metric, row.signature))
+        if seen != (row.metric, row.signature):
+            what = f"{seen[0]} and {row.metric}" if seen[0] != row.metric else f"{row.metric} with two signatures"
+            raise InputError(
+                f"{base} was measured in two ways: {what}", field="metric", mend=f"--metric '{row.metric}'"
+            )
+        key = (str(row.dataset), str(row.record_id))
+        columns.setdefault(base, {})[key] = row.value
+        if base == "vb_score" and isinstance(row.details, dict):
+            for short, full in COMPONENTS.items():
+                inner.setdefault(full, {})[key] = row.details.get(short)
+    notations = [names[base][0] for base in columns]
+    for full, values in inner.items():
+        if full not in columns and any(value is not None for value in values.values()):
+            columns[full] = values
+    keys = {key for values in columns.values() for key in values}
+    rows = []
+    for record in run.records.itertuples():
+        key = (record.dataset, record.record_id)
+        if key in keys:
+            head = {"dataset": record.dataset, "record_id": record.record_id, "unit": record.cluster}
+            texts = {name: getattr(record, name) for name in TEXTS}
+            measured = {base: found.get(key) for base, found in columns.items()}
+            rows.append({**(record.meta or {}), **head, **texts, **measured})
+    return pd.DataFrame(rows, dtype=object), notations
+
+
+def _base(notation: str) -> str:
+    return re.split(r"[(|]", notation.strip(), maxsplit=1)[0]
 
 
 def _flat(verdict: Any) -> dict[str, Any]:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import comb
 
-import numpy as np
-
 from judgekit.analysis.cells import Cell
 
-__all__ = ["few_criteria", "oracle_criteria", "own_answers", "partial_labels", "same_model", "tuned_note"]
+__all__ = [
+    "few_criteria",
+    "model_names",
+    "oracle_criteria",
+    "own_answers",
+    "partial_labels",
+    "same_model",
+    "tuned_note",
+]
 
 MANY = 0.2
 FEW = 2
@@ -40,6 +46,8 @@ def partial_labels(cell: Cell) -> tuple[str | None, str | None]:
         if without.size >= 2 and chance <= 0.05:
             return f"labels exist only on one side of the scores ({side}): recall and AUC cannot be known; {mend}", None
         return None, f"unlabelled answers lie at one end of the scores ({side}): recall and AUC may mislead"
+    import numpy as np
+
     from judgekit.stats.auc import auc_interval
 
     known = np.concatenate([np.ones(with_label.size, bool), np.zeros(without.size, bool)])
@@ -52,28 +60,31 @@ def partial_labels(cell: Cell) -> tuple[str | None, str | None]:
     return None, None
 
 
-def same_model(judge: str | None, raters: Sequence[str | None]) -> str | None:
-    """The rater that is the judge itself, compared by model name (the part after the last slash too), or None."""
-    if judge is None:
-        return None
-    names = _names(judge)
-    for rater in raters:
-        if rater and names & _names(rater):
-            return rater
-    return None
+def same_model(judge: str | None, raters: Sequence[str | None], members: Sequence[str] = ()) -> str | None:
+    """The rater that is the judge itself (or a member of the panel), or None.
+
+    Models are compared whatever their provider's prefix, their sampling parameters in brackets, ``model:`` or ``judge:`` in front,
+    and upper or lower case.
+    """
+    names = {name for one in (judge, *members) if one for name in model_names(one)}
+    return next((rater for rater in raters if rater and names & model_names(rater)), None)
 
 
-def own_answers(judge: str | None, writers: Sequence[object]) -> int:
+def own_answers(judge: str | None, writers: Sequence[object], members: Sequence[str] = ()) -> int:
     """How many answers the judge's own model wrote; judges favour themselves."""
-    return (
-        0
-        if judge is None
-        else sum(1 for name in writers if isinstance(name, str) and name and same_model(judge, [name]))
-    )
+    return sum(1 for name in writers if isinstance(name, str) and name and same_model(judge, [name], members))
 
 
-def _names(model: str) -> set[str]:
-    plain = model.strip().lower().removeprefix("model:").removeprefix("judge:")
+def model_names(notation: str) -> set[str]:
+    """What a model is called, with and without its provider; a panel is called by all of its members' names."""
+    plain = notation.strip().lower()
+    for prefix in ("model:", "judge:"):
+        plain = plain.removeprefix(prefix).strip()
+    if plain.startswith("panel(") and plain.endswith(")"):
+        inside = plain[len("panel(") : -1].rpartition(", ")[0]
+        return {name for member in inside.split(" + ") for name in model_names(member)}
+    if plain.endswith(")") and "(" in plain:
+        plain = plain[: plain.index("(")].strip()
     return {name for name in (plain, plain.rsplit("/", 1)[-1]) if name}
 
 

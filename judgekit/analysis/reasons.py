@@ -1,19 +1,21 @@
-"""Do judge and clinician give the same reasons? Pairs to classify, and tables of what the classifier said (paper 002, RQ2 and RQ3)."""
+"""Do judge and clinician give the same reasons? Pairs to classify, and tables of what the classifier said (Same Verdict, RQ2 and RQ3)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from judgekit.analysis.ratings import wrote_it
+from judgekit.analysis.guards import same_model
+from judgekit.analysis.options import Seeded, Selected, function, opt
 from judgekit.analysis.result import Column, Result, Table, interval, share, signature
 from judgekit.errors import DataError, InputError, StatisticsError
 from judgekit.runs.model import SCORED
-from judgekit.stats.agreement import cohen_kappa, encode, percent_agreement
-from judgekit.stats.proportion import clustered_share
 
-__all__ = ["ALIGNMENT", "KINDS", "MODES", "make_pairs", "show_reasons"]
+if TYPE_CHECKING:
+    from judgekit.analysis.source import Source
+
+__all__ = ["ALIGNMENT", "KINDS", "MODES", "Reasons", "make_pairs", "reasons", "show_reasons"]
 
 KINDS = {
     (True, True): "TP",  # judge incomplete, clinician incomplete
@@ -33,9 +35,38 @@ MODES = {
     "FN04": "the clinician's gap is debatable",
     "FN05": "takes a general referral for guidance",
 }
-"""Short names of the nine failure modes (paper 002, Table 14); the rubric `failure-mode` holds their full wording."""
+"""Short names of the nine failure modes (Same Verdict, Table 14); the rubric `failure-mode` holds their full wording."""
 
 NO_OMISSION = "No omission was noted."
+
+
+class Pairs(Selected):
+    """Which judgements are paired with clinicians' labels."""
+
+    name: ClassVar[str] = "reasons-make"
+    reads: ClassVar[tuple[str, ...]] = ("run",)
+
+
+class Reasons(Seeded):
+    """Do judge and clinician give the same reasons? Tables of a run over the pairs of `reasons make`."""
+
+    name: ClassVar[str] = "reasons"
+    reads: ClassVar[tuple[str, ...]] = ("run",)
+
+    hand: str | None = opt(None, "Hand-labelled sample: id, and alignment or mode (CSV or JSONL).", metavar="FILE")
+
+    def analyse(self, source: Source) -> Result:
+        rows = []
+        if self.hand is not None:
+            from judgekit.analysis.frames import table_frame
+            from judgekit.data.table import read_table
+
+            frame = table_frame(read_table(self.hand))
+            rows = [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
+        return show_reasons(source, hand=rows, replicates=self.replicates, seed=self.seed, file=self.hand)
+
+
+reasons = function(Reasons)
 
 
 def make_pairs(
@@ -61,31 +92,23 @@ def make_pairs(
     ------
     InputError : an unknown rubric, judge or kind. StatisticsError : there is not one pair.
     """
+
+    from judgekit.analysis.source import open_source
+    from judgekit.data.labels import is_join
+
     for kind in kinds:
         if kind not in KINDS.values():
             raise InputError(f"{kind!r} is no kind of pair", field="kinds", mend=f"some of {', '.join(KINDS.values())}")
-    frame = run.latest()
-    for column, wanted in (("rubric", rubrics), ("judge", judges)):
-        there = list(dict.fromkeys(frame[column]))
-        for name in wanted:
-            if name not in there:
-                raise InputError(
-                    f"the run has no {column} {name!r}", field=column, mend=f"it has {', '.join(there) or 'none'}"
-                )
+    source = open_source(run, Pairs.of({"rubric": list(rubrics), "judge": list(judges)}))
+    run, frame = source.run, source.latest  # type: ignore[attr-defined]
     records = {(row.dataset, row.record_id): row for row in run.records.itertuples()}
     labels: dict[tuple[str, str], list[Any]] = {}
     left: Counter[str] = Counter()
     for row in run.labels.itertuples():
-        if (
-            row.construct == construct
-            and not str(row.rater).startswith("join:")
-            and (not raters or row.rater in raters)
-        ):
+        if row.construct == construct and not is_join(row.rater) and (not raters or row.rater in raters):
             labels.setdefault((row.dataset, row.record_id), []).append(row)
     pairs: list[dict[str, Any]] = []
     for row in frame.itertuples():
-        if (rubrics and row.rubric not in rubrics) or (judges and row.judge not in judges):
-            continue
         key = (row.dataset, row.record_id)
         if row.status not in SCORED:
             left["unscored judgements"] += 1
@@ -110,7 +133,7 @@ def make_pairs(
 def _pair(
     row: Any, label: Any, record: Any, said: str | None, kinds: Sequence[str], left: Counter[str]
 ) -> dict[str, Any] | None:
-    if wrote_it(label.rater, row.judge):
+    if same_model(row.judge, [label.rater]) is not None:
         left["labels that the judge's own model wrote"] += 1
         return None
     if label.complete is None:
@@ -161,23 +184,36 @@ def judge_reason(verdict: Any, criteria: Any) -> str | None:
 
 
 def clinician_reason(label: Any, criteria: Any) -> str | None:
-    """The rationale, else the criteria that were found unmet, else `NO_OMISSION` for a complete answer; None otherwise."""
+    """The rationale, else the unmet criteria and the met ones of negative points, else `NO_OMISSION` for a complete answer; None otherwise."""
     if isinstance(label.rationale, str) and label.rationale.strip():
         return label.rationale.strip()
     if isinstance(label.criteria, dict) and label.criteria:
-        texts = {item.get("id"): item.get("text") for item in criteria or []}
-        unmet = [
-            str(texts.get(key) or key)
-            for key, word in label.criteria.items()
-            if word in (False, "Neutral", "Contradiction")
+        asked = {item.get("id"): item for item in criteria or []}
+        missing, present = [], []
+        for key, word in label.criteria.items():
+            item = asked.get(key, {})
+            text = str(item.get("text") or key)
+            if (item.get("points") or 1) < 0:  # it describes what must not be there
+                present += [text] if word is not None and word not in (False, "Neutral", "Contradiction") else []
+            elif word in (False, "Neutral", "Contradiction"):
+                missing.append(text)
+        parts = [
+            f"{head}: {'; '.join(some)}"
+            for head, some in (("Missing", missing), ("Should not be there", present))
+            if some
         ]
-        if unmet:
-            return "Missing: " + "; ".join(unmet)
+        if parts:
+            return ". ".join(parts)
     return NO_OMISSION if label.complete else None
 
 
 def show_reasons(
-    run: Any, *, hand: Sequence[dict[str, Any]] = (), replicates: int = 2000, seed: int = 0, file: str | None = None
+    source: Source,
+    *,
+    hand: Sequence[dict[str, Any]] = (),
+    replicates: int = 2000,
+    seed: int = 0,
+    file: str | None = None,
 ) -> Result:
     """Tables of a run over the pairs of `make_pairs`.
 
@@ -195,7 +231,7 @@ def show_reasons(
     ------
     InputError : the run holds no judgement with an alignment or a mode. DataError : a hand label that is not on the scale or names no pair.
     """
-    rows, left = _classified(run)
+    rows, left = _classified(source)
     boot = {"replicates": replicates, "seed": seed}
     aligned = [row for row in rows if row["alignment"] is not None]
     moded = [row for row in rows if row["mode"] is not None]
@@ -223,13 +259,16 @@ def show_reasons(
     if hand:
         notes.append("the classifier is a judge too: read its tables no more closely than it agrees with hand labels")
     judges = list(dict.fromkeys(row["classifier"] for row in rows))
-    return Result(tables, signature(reasons=judges, pairs=len(rows), replicates=replicates, seed=seed), notes)
+    return Result(
+        tables, signature(reasons=judges, pairs=len(rows), source=source.name, replicates=replicates, seed=seed), notes
+    )
 
 
-def _classified(run: Any) -> tuple[list[dict[str, Any]], Counter[str]]:
+def _classified(source: Source) -> tuple[list[dict[str, Any]], Counter[str]]:
+    run = source.run  # type: ignore[attr-defined]
     records = {(row.dataset, row.record_id): row for row in run.records.itertuples()}
     rows, left, seen = [], Counter[str](), 0
-    for row in run.latest().itertuples():
+    for row in source.latest.itertuples():  # type: ignore[attr-defined]
         record = records[(row.dataset, row.record_id)]
         kind = (record.inputs or {}).get("pair_kind")
         if kind not in KINDS.values():
@@ -268,6 +307,8 @@ def _of(rows: Sequence[dict[str, Any]], rubric: str, kinds: Sequence[str]) -> li
 
 
 def _aligned(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    from judgekit.stats.proportion import clustered_share
+
     mine = _of(rows, rubric, [kind])
     count = Counter(row["alignment"] for row in mine)
     full = clustered_share([row["alignment"] == "yes" for row in mine], [row["cluster"] for row in mine])
@@ -279,6 +320,8 @@ def _aligned(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> dict[str
 
 
 def _recall(rubric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    from judgekit.stats.proportion import clustered_share
+
     mine = _of(rows, rubric, ["TP", "FN"])
     clusters = [row["cluster"] for row in mine]
     full = clustered_share([row["alignment"] == "yes" for row in mine], clusters)
@@ -290,6 +333,8 @@ def _recall(rubric: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _modes(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    from judgekit.stats.proportion import clustered_share
+
     mine = _of(rows, rubric, [kind])
     count = Counter(row["mode"] for row in mine)
     names = [code for code in MODES if code.startswith(kind)]
@@ -309,6 +354,8 @@ def _modes(rubric: str, kind: str, rows: Sequence[dict[str, Any]]) -> list[dict[
 def _hand(
     rows: Sequence[dict[str, Any]], hand: Sequence[dict[str, Any]], boot: dict[str, Any], file: str | None
 ) -> list[dict[str, Any]]:
+    from judgekit.stats.agreement import cohen_kappa, encode, percent_agreement
+
     seen: dict[Any, Any] = {}
     for row in hand:
         if row.get("id") in seen:

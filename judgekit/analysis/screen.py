@@ -7,20 +7,20 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from judgekit import __version__
 from judgekit.analysis.cells import Cell
 from judgekit.analysis.guards import same_model
-from judgekit.analysis.sources import make_loader
-from judgekit.analysis.triage_details import plain
+from judgekit.analysis.labelled import Labelled
+from judgekit.analysis.options import function, opt
+from judgekit.analysis.result import Column, Result, Table, number, plain, signature
 from judgekit.errors import InputError, StatisticsError
-from judgekit.stats.screen import KINDS, RIDGE, ScreenModel, ScreenResult, choose_kind, fit_screen
-from judgekit.stats.screen import screen as cross_fitted
 
-__all__ = ["Part", "Screen", "apply_screen", "build_screen", "make_screen", "read_screen"]
+if TYPE_CHECKING:
+    from judgekit.analysis.source import Source
+    from judgekit.stats.screen import ScreenModel, ScreenResult
+
+__all__ = ["MakeScreen", "Part", "Screen", "ScreenShown", "apply_screen", "build_screen", "read_screen", "screen"]
 
 FORMAT = 1
 
@@ -102,40 +102,107 @@ class Screen:
 
     def text(self, width: int = 110) -> str:
         """The screen beside each of its parts."""
-        from judgekit.analysis.screen_text import render
+        return self.show().text(width)
 
-        return render(self, width)
+    def show(self) -> ScreenShown:
+        """The screen beside each of its parts, as a result."""
+        result = self.result
+        stamp = " (descriptive: under 100 records)" if self.descriptive else ""
+        rater = f", rater {self.rater}" if self.rater else ""
+        left = "".join(f", {n} {why}" for why, n in self.left_out.items() if n)
+        head = f"Screen {self.name}: {self.model.kind}{stamp}; {self.why}"
+        lines = [f"{self.dataset}{rater}: {self.n_incomplete} incomplete of {self.n} records{left}"]
+        rows: list[dict[str, Any]] = []
+        if result is not None and result.fit is not None:
+            fit = result.fit
+            for index, part in enumerate(self.parts):
+                rows.append(
+                    {"part": part.name, "weight": self.model.weight[index], "auc": fit.parts[index]}
+                    | _ends("auc", result.part_intervals[index]) | {"recall": fit.part_recalls[index]}
+                    | {"workload": fit.part_workloads[index]} | _ends("workload", result.part_workload_intervals[index])
+                )  # fmt: skip
+            rows.append({"part": "best part, inside folds", "auc": fit.best} | _ends("auc", result.best_interval))
+            rows.append(
+                {"part": "the screen, cross-fitted", "auc": fit.auc, "recall": fit.recall, "workload": fit.workload}
+                | _ends("auc", result.auc_interval) | _ends("workload", result.workload_interval)
+            )  # fmt: skip
+            show = number(3)
+            lines.append(f"On the records that made it the screen would show an AUC of {show(result.apparent)}.")
+            if fit.difference is not None:
+                beats = "beats" if result.beats_best else "is not shown to beat"
+                span = _span(_ends("d", result.difference_interval), "d")
+                lines.append(f"The screen {beats} its best single part: {fit.difference:+.3f} ({span}).")
+            names = [self.parts[i].name for i in fit.chosen]
+            lines.append(f"Best part in each fold: {', '.join(names) or 'none'}; {fit.pairs} pairs within folds.")
+        lines.append("A saved screen is a refit on all of these records: certify it on records that it never saw.")
+        columns = [
+            Column("part", ""), Column("weight", "weight", number(2)), Column("auc", "AUC", number()),
+            Column("auc_low", "95 %", lambda row: _span(row, "auc"), whole=True),
+            Column("recall", f"recall (aim {self.recall})", number()), Column("workload", "to read", number()),
+            Column("workload_low", "95 % ", lambda row: _span(row, "workload"), whole=True),
+        ]  # fmt: skip
+        return ScreenShown(
+            [Table("parts", head, rows, columns)], self.signature, list(self.notes), [("", lines)], screen=self
+        )
 
 
-def make_screen(
-    source: Any,
-    *,
-    name: str = "screen",
-    higher_is_worse: bool = False,
-    worse_parts: Sequence[str] = (),
-    recall: str = "0.9",
-    folds: int = 5,
-    repeats: int = 500,
-    seed: int = 0,
-    metric: str | Sequence[str] = "all",
-    **words: Any,
-) -> Screen:
-    """Combine the scores of a run or of a table's columns into a screen.
+@dataclass(repr=False)
+class ScreenShown(Result):
+    """A screen's figures, with the screen itself in `screen`."""
 
-    Parameters
-    ----------
-    source : a run (folder or object) or a table; `words` choose labels, columns, raters and rubrics as in `triage`.
-    metric : local metrics of a run to take in, all by default.
-    name, higher_is_worse, worse_parts, recall, folds, repeats, seed : see `build_screen`.
+    screen: Screen | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The saved file's content."""
+        assert self.screen is not None
+        return self.screen.to_json()
+
+
+def _ends(name: str, interval: Any) -> dict[str, Any]:
+    known = interval is not None and interval.low is not None and interval.high is not None
+    return {f"{name}_low": interval.low if known else None, f"{name}_high": interval.high if known else None}
+
+
+def _span(row: dict[str, Any], name: str) -> str:
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
+class MakeScreen(Labelled):
+    """Combine judges and metrics into one screen.
+
+    The screen is cross-fitted by question and shown beside each of its parts and the best single one. With `out` it is
+    refitted on all records and saved; triage then applies it to records that it never saw.
     """
-    from judgekit.analysis.triage import make_choices
 
-    make_choices(recall)
-    loaded = make_loader(metric=metric, **words).load(source)
-    return build_screen(
-        loaded.cells, name=name, higher_is_worse=higher_is_worse, worse_parts=worse_parts, recall=recall, folds=folds,
-        repeats=repeats, seed=seed, source=loaded.name,
-    )  # fmt: skip
+    name: ClassVar[str] = "screen"
+
+    out: str | None = opt(None, "Save the screen for `judgekit triage --screen FILE`.", metavar="FILE")
+    title: str = opt("screen", "Name of the screen.")
+    recall: str = opt("0.9", "Share of the incomplete answers to catch, in (0, 1].")
+    metric: tuple[str, ...] = opt(("all",), "Run: only these local metrics. [all]", only="run")
+    higher_is_worse: bool = opt(False, "In all parts a higher score means more incomplete.")
+    worse: tuple[str, ...] = opt((), "In this part a higher score means more incomplete. [repeatable]", metavar="PART")
+    folds: int = opt(5, "Folds, by question.", ge=2)
+    repeats: int = opt(500, "Bootstrap samples of the procedure.", ge=20)
+    seed: int = opt(0, "Seed of folds and bootstrap.")
+
+    def analyse(self, source: Source) -> Result:
+        from judgekit.analysis.triage.work import make_choices
+
+        make_choices(self.recall)
+        found = build_screen(
+            source.cells(), name=self.title, higher_is_worse=self.higher_is_worse, worse_parts=self.worse, recall=self.recall,
+            folds=self.folds, repeats=self.repeats, seed=self.seed, source=source.name,
+        )  # fmt: skip
+        if self.out is not None:
+            found.save(self.out)
+        shown = found.show()
+        shown.notes = [*dict.fromkeys(source.left_out), *shown.notes, *([f"saved: {self.out}"] if self.out else [])]
+        return shown
+
+
+screen = function(MakeScreen)
 
 
 def build_screen(
@@ -161,6 +228,12 @@ def build_screen(
     ------
     StatisticsError : several data sets or raters, fewer than two parts, a part judged by its own labeller, or one class.
     """
+
+    import numpy as np
+
+    from judgekit.stats.screen import KINDS, RIDGE, choose_kind, fit_screen
+    from judgekit.stats.screen import screen as cross_fitted
+
     _one_set(cells)
     parts = [Part.of(cell, higher_is_worse or (cell.judge or "") in worse_parts) for cell in cells]
     _not_the_labeller(cells)
@@ -177,21 +250,22 @@ def build_screen(
     )
     if result.fit is None:
         raise StatisticsError(f"no screen: {result.reason}")
-    signature = " | ".join(
-        [
-            f"judgekit {__version__}", f"data {source or cells[0].dataset}", kind, *([f"ridge {RIDGE:g}"] if kind == KINDS[1] else []),
-            f"{result.fit.folds} folds by question", "AUC within folds, ties half", f"recall>={recall} by thresholds of the other folds",
-            f"bootstrap of the whole procedure by question, {repeats} x, seed {seed}", f"numpy {np.__version__}",
-        ]
+    mark = signature(
+        screen=kind, source=source or cells[0].dataset, ridge=f"{RIDGE:g}" if kind == KINDS[1] else None,
+        folds=f"{result.fit.folds} by question", auc="within folds, ties half", recall=f">={recall} by thresholds of the other folds",
+        bootstrap="the whole procedure by question", replicates=repeats, seed=seed, numpy=np.__version__,
     )  # fmt: skip
     return Screen(
         name, tuple(parts), fit_screen(y, x, kind), why, result.descriptive, cells[0].dataset, cells[0].rater, int(keep.sum()),
-        int(y.sum()), tuple(sorted(rows[i][:16] for i in np.flatnonzero(keep))), signature, result, recall, tuple(notes), left,
+        int(y.sum()), tuple(sorted(rows[i][:16] for i in np.flatnonzero(keep))), mark, result, recall, tuple(notes), left,
     )  # fmt: skip
 
 
 def read_screen(path: str | Path) -> Screen:
     """Read a saved screen; InputError names what is wrong with the file."""
+
+    from judgekit.stats.screen import ScreenModel
+
     try:
         body = json.loads(Path(path).read_text("utf-8"))
     except OSError as error:
@@ -226,6 +300,9 @@ def apply_screen(found: Screen, cells: Sequence[Cell]) -> list[Cell]:
     StatisticsError : a part is missing, was made with another rubric version, judge or metric signature, or a record made
         the screen.
     """
+
+    import numpy as np
+
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in cells:
         groups.setdefault((cell.dataset, cell.rater, cell.stratum), []).append(cell)
@@ -294,7 +371,7 @@ def _one_set(cells: Sequence[Cell]) -> None:
 
 def _not_the_labeller(cells: Sequence[Cell]) -> None:
     for cell in cells:
-        rater = same_model(cell.judge, cell.raters or (cell.rater,))
+        rater = same_model(cell.judge, (*cell.raters, cell.rater), cell.members)
         if rater is not None:
             raise StatisticsError(f"refused: the rater {rater!r} is a judge of this screen")
 
@@ -302,6 +379,8 @@ def _not_the_labeller(cells: Sequence[Cell]) -> None:
 def _matrix(
     cells: Sequence[Cell], parts: Sequence[Part]
 ) -> tuple[list[str], Any, Any, list[str], list[str], list[str]]:
+    import numpy as np
+
     ids = list(dict.fromkeys(name for cell in cells for name in cell.ids))
     place = {name: i for i, name in enumerate(ids)}
     matrix = np.full((len(ids), len(cells)), np.nan)

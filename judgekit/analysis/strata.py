@@ -3,21 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from judgekit.analysis.compare import compare, prepared, unit_means
+from judgekit.analysis.compare import Compared, compare_frame, field_of, prepared, unit_means
+from judgekit.analysis.frames import need
+from judgekit.analysis.options import function, opt
 from judgekit.analysis.result import Column, Result, Table, interval, number, pvalue
 from judgekit.errors import UsageError
-from judgekit.stats.anova import interaction
-from judgekit.stats.proportion import wilson
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["strata"]
+    from judgekit.analysis.source import Source
+
+__all__ = ["Strata", "strata", "strata_frame"]
 
 
-def strata(
+class Strata(Compared):
+    """Results by any field of the records: means or shares, gaps with tests, the interaction of two fields."""
+
+    name: ClassVar[str] = "strata"
+    first: ClassVar[str] = "by"
+
+    by: tuple[str, ...] = opt(..., "The field; two of them: also their interaction. [repeatable]", metavar="FIELD")
+    pair: str | None = opt(
+        None, "Column that names what is the same across strata, such as a question's stem.", metavar="COL"
+    )
+    within: tuple[str, ...] = opt((), "Everything within each level of this field. [repeatable]", metavar="FIELD")
+    baseline: str | None = opt(None, "Gaps of this stratum to each other one, instead of all pairs.", metavar="LEVEL")
+
+    def analyse(self, source: Source) -> Result:
+        if source.kind != "run" and self.pair is not None and self.unit is None:
+            return self.model_copy(update={"unit": self.pair}).analyse(source)
+        frame, values, unit, fixed, notes = self.read(source)
+        fields = [field_of(frame, name) for name in self.by] if source.kind == "run" else list(self.by)
+        if self.pair is not None:
+            need(frame, [self.pair], source.file)
+        split = [one for one in fixed if one not in fields and frame[one].nunique() > 1]
+        split += [one for one in self.within if one not in split]
+        found = strata_frame(
+            frame, value=values, by=fields, unit=unit, pair=self.pair, within=split, baseline=self.baseline, file=source.file,
+            sample=self.sample, **self.common(),
+        )  # fmt: skip
+        return self.told(found, frame, notes, source, {*fields, *split}, "within")
+
+
+strata = function(Strata)
+
+
+def strata_frame(
     frame: pd.DataFrame,
     *,
     value: str | Sequence[str],
@@ -31,13 +65,13 @@ def strata(
 
     Parameters
     ----------
-    value : column or columns of numbers; yes/no columns give shares with Wilson's interval.
+    value : column or columns of numbers; yes/no fields give shares with Wilson's interval.
     by : one field (source, question type, category, model), or two: the gaps of the first are then shown inside each level of the
         second, with the test of their interaction (within units, where units occur in several strata).
     unit : the column of independent units (the question).
     pair : a column that names what is the same across strata (the stem of two versions of a question): gaps are then paired by it.
     within : further columns that split everything.
-    options : as `judgekit.analysis.compare.compare`: `baseline`, `sample`, `design`, `family`, `missing`, `unscored_as`, `level`, ...
+    options : as `judgekit.analysis.compare.compare_frame`: `baseline`, `sample`, `design`, `family`, `missing`, `unscored_as`, `level`, ...
 
     Returns
     -------
@@ -49,12 +83,12 @@ def strata(
         raise UsageError("a field is named twice", field="by")
     values = [value] if isinstance(value, str) else list(value)
     split = [*by[1:], *within]
-    found = compare(frame, value=values, group=by[0], unit=pair or unit, by=split, **options)
+    found = compare_frame(frame, value=values, group=by[0], unit=pair or unit, by=split, **options)
     work = prepared(
         frame, values, by[0], pair or unit, options.get("sample"), split, options.get("unscored_as"),
         options.get("missing", ()), options.get("file"),
     )  # fmt: skip
-    cells = _shares(found["groups"].rows, work, split)
+    cells = found["groups"].rows
     heads = [Column("value")] * (len(values) > 1) + [Column(name) for name in split]
     tables = [
         Table("strata", f"By {by[0]}, each {pair or unit} counting once", cells, heads + _CELL_COLUMNS),
@@ -82,24 +116,6 @@ _INTERACTION_COLUMNS = [
 ]  # fmt: skip
 
 
-def _shares(rows: list[dict[str, Any]], work: pd.DataFrame, split: Sequence[str]) -> list[dict[str, Any]]:
-    """Replace the t interval by Wilson's where every unit of a stratum says 0 or 1."""
-    out = []
-    keys = ["group", *split]
-    values = list(dict.fromkeys(row["value"] for row in rows))
-    means = work.groupby([*keys, "unit"], sort=False)[values].mean()
-    units_of = {key if isinstance(key, tuple) else (key,): cell for key, cell in means.groupby(level=keys, sort=False)}
-    for row in rows:
-        cell = units_of.get(tuple(row[name] for name in keys))
-        units = work[row["value"]][:0] if cell is None else cell[row["value"]].dropna()
-        is_share = bool(len(units)) and bool(units.isin([0.0, 1.0]).all())
-        if is_share:
-            found = wilson(round(float(units.sum())), len(units))
-            row = row | {"mean_low": found.low, "mean_high": found.high, "count": found.count, "reason": None}
-        out.append(row | {"kind": "share" if is_share else "mean"})
-    return out
-
-
 def _across(cells: list[dict[str, Any]], split: Sequence[str]) -> list[dict[str, Any]]:
     groups: dict[tuple[Any, ...], list[Any]] = {}
     for row in cells:
@@ -120,6 +136,8 @@ def _across(cells: list[dict[str, Any]], split: Sequence[str]) -> list[dict[str,
 
 
 def _interactions(work: pd.DataFrame, value: str, second: str, within: Sequence[str]) -> list[dict[str, Any]]:
+    from judgekit.stats.anova import interaction
+
     parts: list[Any] = [((), work)] if not within else list(work.groupby(list(within), sort=False))
     rows = []
     for key, part in parts:

@@ -1,4 +1,4 @@
-"""Does a ranking hold under other weights? Composites of components under named schemes (paper 000, section 3.2.4)."""
+"""Does a ranking hold under other weights? Composites of components under named schemes (VB-Score, section 3.2.4)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCHEMES: dict[str, dict[str, float]] = {
         "semantic": (0.20, 0.50, 0.20, 0.10),
     }.items()
 }
-"""Table 2 of paper 000; the composite of `vb_score` comes first, and the others are compared with it."""
+"""Table 2 of the VB-Score paper; the composite of `vb_score` comes first, and the others are compared with it."""
 
 
 def parse_scheme(text: str) -> tuple[str, dict[str, float]]:

@@ -9,15 +9,20 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
 
 from judgekit import __version__
 from judgekit.errors import InputError, JudgekitError
+from judgekit.terminal import printed
 
-# command -> (module:attribute, one line for --help). A module holds one command group.
+# The order of --help; analyses and commands of other packages that it does not name come last.
+ORDER = (
+    "demo", "rubric", "judge", "answer", "run", "measure", "import", "triage", "metric", "agree", "compare", "strata", "reasons",
+    "failures", "cost", "screen", "stability", "report", "runs", "data", "models", "doctor",
+)  # fmt: skip
+# command -> (module:attribute, one line for --help). A module holds one command group; analyses need no line here.
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("judgekit.cli.demo:demo", "The main job on the bundled examples, with the local judge."),
     "rubric": ("judgekit.cli.rubric:rubric", "Write, lint, render and test rubric files."),
@@ -26,17 +31,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("judgekit.cli.run:run", "Run a whole study from one file."),
     "measure": ("judgekit.cli.measure:measure", "Run local metrics over records."),
     "import": ("judgekit.cli.import_:import_", "Bring in verdicts that were recorded elsewhere."),
-    "triage": ("judgekit.cli.triage:triage", "AUC and the operating point against clinicians' labels."),
     "metric": ("judgekit.cli.metric:metric", "List, show and explain local metrics."),
-    "agree": ("judgekit.cli.agree:agree", "Agreement of raters and judges."),
-    "compare": ("judgekit.cli.compare:compare", "Compare models, judges, rubrics or prompts."),
-    "strata": ("judgekit.cli.strata:strata", "Results by any field of the records."),
     "reasons": ("judgekit.cli.reasons:reasons", "Do judge and clinician give the same reasons?"),
-    "failures": ("judgekit.cli.failures:failures", "Failure flags of the local metrics."),
-    "cost": ("judgekit.cli.cost:cost", "What a run cost, and what it bought."),
-    "screen": ("judgekit.cli.screen:screen", "Combine judges and metrics into one screen."),
     "stability": ("judgekit.cli.stability:stability", "Does it change when only the words do?"),
-    "report": ("judgekit.cli.report:report", "One HTML file that tells the whole run."),
     "data": ("judgekit.cli.data:data", "List, fetch, prepare and validate data."),
     "models": ("judgekit.cli.models:models", "Local models: list and fetch."),
     "doctor": ("judgekit.cli.doctor:doctor", "What is installed, what is missing, how to get it."),
@@ -44,30 +41,55 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 class LazyGroup(click.Group):
-    """A group whose subcommands are imported when they are called, never for ``--help``."""
+    """A group whose subcommands are imported when they are called, never for ``--help``.
+
+    Its commands are those of `COMMANDS`, one for every analysis, and those that other packages bring through the entry point groups
+    ``judgekit.analyses`` and ``judgekit.commands``.
+    """
+
+    def all(self) -> dict[str, tuple[str, str]]:
+        """Every command: where it is and its line for --help, in the order of --help."""
+        from judgekit.analysis.index import analyses, plugins
+
+        found = dict(COMMANDS)
+        for name, (_, line) in analyses().items():
+            found.setdefault(name, ("", line))
+        for name, (where, line) in plugins("judgekit.commands").items():
+            found.setdefault(name, (where, line))
+        rank = {name: place for place, name in enumerate(ORDER)}
+        return dict(sorted(found.items(), key=lambda item: rank.get(item[0], len(rank))))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name, (where, _) in COMMANDS.items() if _exists(where)]
+        return list(self.all())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
+        known = self.all()
+        if cmd_name not in known:
             import difflib
 
-            near = difflib.get_close_matches(cmd_name, self.list_commands(ctx), 1)
+            near = difflib.get_close_matches(cmd_name, known, 1)
             if near:
                 ctx.fail(f"No such command {cmd_name!r}: did you mean {near[0]!r}?")
             return None
-        module, attribute = COMMANDS[cmd_name][0].split(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        where = known[cmd_name][0]
+        if not where:
+            from judgekit.cli.analysis import analysis_command
+
+            return analysis_command(cmd_name)
+        module, _, attribute = where.partition(":")
+        try:
+            command: click.Command = getattr(import_module(module), attribute)
+        except Exception as error:
+            if module.startswith("judgekit."):
+                raise
+            raise InputError(
+                f"the plug-in {cmd_name!r} cannot be loaded: {error}", mend=f"mend or remove the package of {module}"
+            ) from None
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (where, line) in COMMANDS.items() if _exists(where)])
-
-
-def _exists(where: str) -> bool:
-    return (Path(__file__).parent / (where.split(":")[0].rsplit(".", 1)[1] + ".py")).is_file()
+            formatter.write_dl([(name, line) for name, (_, line) in self.all().items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -88,14 +110,21 @@ def cli() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code (DESIGN, section 8)."""
     args = list(sys.argv[1:] if argv is None else argv)
-    as_json = "--json" in args
-    if sys.stderr is None:  # started with it closed (`2>&-`): notes have nowhere to go, and the work goes on
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
+    for name in ("stdout", "stderr"):
+        if (
+            getattr(sys, name) is None
+        ):  # started with it closed (`2>&-`): what it says goes nowhere, and the work goes on
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the life of the process
     for stream in (sys.stdout, sys.stderr):
         # A file name that is not UTF-8 inside a message must not become a fault of its own. Inside JSON, the escape of a
         # lone surrogate is a valid one.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    with printed():
+        return _main(args, "--json" in args)
+
+
+def _main(args: list[str], as_json: bool) -> int:
     try:
         result = cli.main(args=args, prog_name="judgekit", standalone_mode=False)
         return result if isinstance(result, int) and not isinstance(result, bool) else 0
@@ -128,7 +157,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         problem = InputError(error.strerror or type(error).__name__, file=place)
         _report(problem.to_dict(), str(problem), as_json)
         return problem.exit_code
+    except MemoryError:
+        problem = InputError(
+            "there is not enough memory for this", mend="name less data (--limit), or run it on a larger machine"
+        )
+        _report(problem.to_dict(), str(problem), as_json)
+        return problem.exit_code
     except Exception as error:
+        if isinstance(error, ValueError) and "null byte" in str(error):
+            problem = InputError("a file's name holds a null byte", mend="write the name without it")
+            _report(problem.to_dict(), str(problem), as_json)
+            return problem.exit_code
         return _fault(error, as_json)
 
 
@@ -143,7 +182,7 @@ def _fault(error: Exception, as_json: bool) -> int:
 
 def _report(error: dict[str, Any], text: str, as_json: bool) -> None:
     if as_json:
-        full = {key: error.get(key) for key in ("kind", "file", "line", "field", "message", "mend")}
+        full = {key: error.get(key) for key in ("kind", "file", "line", "field", "message", "hint", "mend")}
         try:
             click.echo(json.dumps({"error": full}, ensure_ascii=False))
             return

@@ -1,18 +1,16 @@
-"""``judgekit data``: list, show, fetch, prepare, validate and export data sets."""
+"""``judgekit data``: list, show, fetch, prepare, validate and export data sets, and propose cards."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from judgekit.errors import DataError
-
-if TYPE_CHECKING:
-    pass
+from judgekit.terminal import printable
 
 __all__ = ["data"]
 
@@ -99,7 +97,7 @@ def _about(name: str, as_json: bool) -> None:
 
 
 def _record(record: Any) -> None:
-    from judgekit.data.labels import describe
+    from judgekit.data.labels import describe, is_join, standing_behind
 
     click.echo(click.style(f"[{record.id}]", bold=True) + f"  cluster {record.cluster_id}")
     for title, text in (
@@ -122,6 +120,8 @@ def _record(record: Any) -> None:
         score = "" if label.score is None else f", score {label.score:.3g}"
         severity = f", {label.severity}" if label.severity else ""
         value = f", {_short(json.dumps(label.value, ensure_ascii=False), 80)}" if label.value is not None else ""
+        if is_join(label):
+            value = f" ({label.rationale})" if standing_behind(label) > 1 else " (one rater)"
         click.echo(f"  label {label.construct}, {describe(label.rater)}: {verdict}{score}{severity}{value}")
     if record.meta:
         click.echo(f"  meta: {_short(json.dumps(record.meta, ensure_ascii=False), 200)}")
@@ -181,7 +181,7 @@ class _Progress:
         self.shown = step
         share = f"{step:3d} % of {total / 1e6:.1f} MB" if total else f"{done / 1e6:.1f} MB"
         start, end = ("\r" if watched else ""), (" " if watched and done != total else "\n")
-        sys.stderr.write(f"{start}{self.name}: {share}{end}")
+        getattr(sys.stderr, "raw", sys.stderr).write(f"{start}{printable(self.name)}: {share}{end}")
         sys.stderr.flush()
 
 
@@ -263,6 +263,56 @@ def _counts(found: dict[str, Any], errors: int) -> None:
                 f"... and {len(hidden)} more raters with {sum(row['n'] for row in hidden)} labels (all with --json)"
             )
     _notes(found["notes"])
+
+
+@data.command("card")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--out", "-o", type=click.Path(dir_okay=False), help="Write the card here instead of printing it.")
+@JSON
+def card_(file: str, out: str | None, as_json: bool) -> None:
+    """Propose a card for a file of your own: what its columns seem to mean, in words, and what comes of it.
+
+    At a terminal it asks where a guess may be wrong; read the card before you rely on it.
+    """
+    import tempfile
+
+    from judgekit.data import load_records
+    from judgekit.data.propose import outcome, propose
+
+    watched = sys.stdin.isatty() and sys.stderr.isatty() and not as_json
+    found = propose(
+        file, (lambda question, guess: click.prompt(question, default=guess, err=True)) if watched else None
+    )
+    if out is not None and Path(out).exists():
+        raise DataError("this file is there already", file=out, field="out", mend="name another file, or delete it")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(out) if out is not None else Path(folder) / "card.yaml"
+        place.write_text(found.card, encoding="utf-8")
+        records = load_records(file, str(place))
+    if as_json:
+        value: dict[str, Any] = {
+            "card": found.card,
+            "understood": found.words,
+            "unsure": found.unsure,
+            "notes": records.notes,
+            "file": out,
+        }
+        value["records"] = [record.to_dict() for record in records[:5]]
+        click.echo(json.dumps(value, ensure_ascii=False))
+        return
+    if out is None:
+        click.echo(found.card, nl=False)
+    for sentence in found.words:
+        click.echo(f"understood: {sentence}", err=True)
+    for sentence in found.unsure:
+        click.echo(f"unsure: {sentence}", err=True)
+    _notes(records.notes)
+    for sentence in outcome(records):
+        click.echo(sentence, err=True)
+    click.echo(
+        f"next: judgekit data validate {file} --card {f'./{out}' if out and '/' not in out else out or './card.yaml'}",
+        err=True,
+    )
 
 
 @data.command()

@@ -11,25 +11,28 @@ from typing import Any
 
 import click
 
+from judgekit.cli.options import Finite, each_model
+
 __all__ = ["judge", "next_step", "options_from", "running_options", "show_outcome", "show_plan"]
 
 RUNNING: list[Callable[[Any], Any]] = [
     click.option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server."),
     click.option("--endpoint", metavar="NAME", help="What stands for the address in keys: keep it when a server moves."),
-    click.option("--temperature", type=float, help="Over the rubric's own."),
+    click.option("--temperature", type=Finite(), help="Over the rubric's own."),
     click.option("--max-tokens", type=click.IntRange(1), help="Most tokens of a reply, over the rubric's own."),
     click.option("--seed", type=int, help="Sampling seed, where the provider takes one."),
     click.option("--max-chars", type=click.IntRange(1), help="Shorter texts where the engine honours lengths."),
     click.option("--samples", type=click.IntRange(1), default=1, show_default=True, help="Judgements a record."),
-    click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before the call that would pass it."),
+    click.option("--max-cost", type=Finite(0), metavar="USD", help="Budget of the whole run, all commands together: stop before the call that would pass it."),
     click.option("--allow-unknown-price", is_flag=True, help="Start although a price is unknown."),
-    click.option("--price-in", type=click.FloatRange(0), metavar="USD", help="Price of a million tokens in."),
-    click.option("--price-out", type=click.FloatRange(0), metavar="USD", help="Price of a million tokens out."),
+    click.option("--price-in", multiple=True, callback=each_model, metavar="USD|MODEL=USD", help="Price of a million tokens in; may be repeated."),
+    click.option("--price-out", multiple=True, callback=each_model, metavar="USD|MODEL=USD", help="Price of a million tokens out; may be repeated."),
     click.option("--concurrency", type=click.IntRange(1), help="Most calls in flight a model.  [default: 32; local: 1]"),
-    click.option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests a minute and model."),
-    click.option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens a minute and model."),
-    click.option("--timeout", type=click.FloatRange(0, min_open=True), default=120.0, show_default=True, help="Seconds a request."),
+    click.option("--rpm", type=Finite(0, min_open=True), help="Requests a minute and model."),
+    click.option("--tpm", type=Finite(0, min_open=True), help="Tokens a minute and model."),
+    click.option("--timeout", type=Finite(0, min_open=True), default=120.0, show_default=True, help="Seconds a request."),
     click.option("--reasks", type=click.IntRange(0), default=2, show_default=True, help="Second tries at an unusable reply."),
+    click.option("--local-only", is_flag=True, help="Refuse every call to another machine, before it is made."),
     click.option("--plan", is_flag=True, help="Print calls, tokens and price; ask nothing."),
     click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
 ]  # fmt: skip
@@ -57,6 +60,7 @@ def options_from(given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         "max_chars",
         "price_in",
         "price_out",
+        "local_only",
     ]
     options = Options(timeout_s=given["timeout"], **{name: given[name] for name in names})
     asked = {name: given[name] for name in ("temperature", "max_tokens", "seed")}
@@ -174,7 +178,7 @@ def show_plan(plan: Any, as_json: bool) -> None:
 def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
     """What a command left behind: one object, or a table with where the run is and what to type next (`then`; "" for nothing)."""
     resume = {
-        "budget": "stopped before the call that would have passed the budget; the same command with a larger --max-cost goes on",
+        "budget": "stopped before the call that would have passed the run's budget; a larger --max-cost goes on",
         "interrupted": "interrupted; the same command goes on where it stopped",
     }.get(outcome.stopped or "")
     if outcome.error is not None:
@@ -200,7 +204,7 @@ def show_outcome(outcome: Any, as_json: bool, then: str | None = None) -> None:
     if flags:
         click.echo("flags: " + ", ".join(f"{name} {n}" for name, n in sorted(flags.items())))
     click.echo(
-        f"\nthis command: {outcome.calls} calls, {outcome.reused} reused, {money(outcome.cost)}; the run so far: {money(outcome.cost_total)}"
+        f"\nthis command: {outcome.calls} calls, {outcome.reused} reused, {outcome.bill}; the run so far: {outcome.bill_total}"
     )
     click.echo(f"run: {outcome.run}")
     if not outcome.stopped and outcome.error is None and then != "":
@@ -228,9 +232,11 @@ def _row(row: Any, with_set: bool) -> list[str]:
     name = f"{row.dataset}: {row.rubric}" if with_set else row.rubric
     tokens = f"{row.tokens_in:,} + {row.tokens_out:,}"
     counts = [str(row.wanted), str(row.statuses["ok"]), str(row.statuses["rule"])]
-    return [name, row.judge, *counts, ", ".join(unscored) or "-", tokens, money(row.cost)]
+    return [name, row.judge, *counts, ", ".join(unscored) or "-", tokens, str(row.bill)]
 
 
 def money(cost: float | None) -> str:
     """US dollars for a person; ``unknown`` where a price is."""
-    return "cost unknown" if cost is None else f"${cost:.4f}" if cost < 10 else f"${cost:,.2f}"
+    from judgekit.runs.model import Bill
+
+    return str(Bill(0.0, None) if cost is None else Bill(cost, cost))

@@ -144,10 +144,11 @@ def _short(item: Any) -> Any:
 
 
 def _show_entities(record: Any, details: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console()
+    from judgekit.terminal import console as new_console
+
+    console = new_console()
     sides = (
         ("Reference", record.reference or "", [(pair[0], "green") for pair in details["matched"]] + [(item, "red") for item in details["missed"]]),
         ("Response", record.response or "", [(pair[1], "green") for pair in details["matched"]] + [(item, "yellow") for item in details["extra"]]),

@@ -7,7 +7,21 @@ import click
 __all__ = ["reasons"]
 
 
-@click.group()
+class _Show(click.Group):
+    """`make` is a command of its own; `show` is the analysis."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return ["make", "show"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "show":
+            from judgekit.cli.analysis import analysis_command
+
+            return analysis_command("reasons", "show")
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=_Show)
 def reasons() -> None:
     """Do judge and clinician give the same reasons?
 
@@ -58,26 +72,4 @@ def make(
     click.echo(f"{len(pairs)} pairs in {out}: {', '.join(f'{counts.get(kind, 0)} {kind}' for kind in wanted)}")
     for what, number in left.items():
         click.echo(f"left out: {number} {what}")
-    return 0
-
-
-@reasons.command()
-@click.argument("run", metavar="RUN")
-@click.option("--hand", metavar="FILE", help="Hand-labelled sample: id, and alignment or mode (CSV or JSONL).")
-@click.option(
-    "--replicates", default=2000, show_default=True, type=click.IntRange(0), help="Bootstrap resamples; 0: none."
-)
-@click.option("--seed", default=0, show_default=True, help="Of the resamples.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def show(run: str, hand: str | None, replicates: int, seed: int, as_json: bool) -> int:
-    """Tables of a run over such pairs."""
-    import json
-
-    from judgekit.analysis.frames import as_rows, read_table
-    from judgekit.analysis.reasons import show_reasons
-    from judgekit.runs.reader import open_run
-
-    rows = as_rows(read_table(hand)) if hand else []
-    found = show_reasons(open_run(run), hand=rows, replicates=replicates, seed=seed, file=hand)
-    click.echo(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False) if as_json else found.text())
     return 0

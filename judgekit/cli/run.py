@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import shlex
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
 
-from judgekit.cli.judge import money, show_outcome, show_plan
+from judgekit.cli.analysis import show_result
+from judgekit.cli.judge import show_outcome, show_plan
+from judgekit.cli.options import Finite, each_model
 
-__all__ = ["ANALYSES", "analysis_schema", "run", "words_for"]
-
-ANALYSES = ("triage", "agree", "compare", "strata", "failures", "cost", "report")
-"""Commands that read a run and print: what may stand under `analyses`. Those that this version lacks are left out."""
+__all__ = ["run"]
 
 
 @click.command()
@@ -28,11 +24,24 @@ ANALYSES = ("triage", "agree", "compare", "strata", "failures", "cost", "report"
 )
 @click.option("--api-base", metavar="URL", help="With --model: address of an OpenAI-compatible server.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="RUN", help="The run's folder.  [default: the study's out, or runs/ and its name]")  # fmt: skip
-@click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Over the study's own budget.")
+@click.option("--max-cost", type=Finite(0), metavar="USD", help="Over the study's own budget.")
 @click.option("--allow-unknown-price", is_flag=True, help="Start although a price is unknown.")
-@click.option("--price-in", type=click.FloatRange(0), metavar="USD", help="Price of a million tokens in.")
-@click.option("--price-out", type=click.FloatRange(0), metavar="USD", help="Price of a million tokens out.")
+@click.option(
+    "--price-in",
+    multiple=True,
+    callback=each_model,
+    metavar="USD|MODEL=USD",
+    help="Price of a million tokens in; may be repeated.",
+)
+@click.option(
+    "--price-out",
+    multiple=True,
+    callback=each_model,
+    metavar="USD|MODEL=USD",
+    help="Price of a million tokens out; may be repeated.",
+)
 @click.option("--concurrency", type=click.IntRange(1), help="Most calls in flight a model.")
+@click.option("--local-only", is_flag=True, help="Refuse every call to another machine, before it is made.")
 @click.option("--plan", is_flag=True, help="Print calls, tokens and price; ask nothing.")
 @click.option("--lint", is_flag=True, help="Print everything that is wrong with the file (exit 1 when anything is).")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of study files, for editors.")
@@ -57,9 +66,18 @@ def run(
     Exit: 0 done, 1 the input or an analysis is wrong, 3 some unscored, 4 stopped at the budget, 5 provider, 130 interrupted.
     """
     if schema:
+        from judgekit.analysis.index import analyses
+        from judgekit.analysis.options import find, options_schema
+        from judgekit.errors import InputError
         from judgekit.study.spec import study_schema
 
-        found = study_schema({name: analysis_schema(name) for name in _there()})
+        kinds = {}
+        for name in analyses():
+            try:
+                kinds[name] = find(name)
+            except InputError as error:  # a broken plug-in is named, and the others are there
+                click.echo(f"judgekit: left out: {error}", err=True)
+        found = study_schema({name: options_schema(kind) for name, kind in kinds.items() if "run" in kind.reads})
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return 0
     if api_base is not None and not models:
@@ -72,17 +90,14 @@ def run(
 
     file = load_study(study)
     if lint:
-        return _lint(str(study), problems(file, words_for), as_json)
+        return _lint(str(study), problems(file), as_json)
     said = {name: value for name, value in running.items() if value not in (None, False)}
     if said:
         file.study = file.study.model_copy(update={"running": file.study.running.model_copy(update=said)})
-    resolved = resolve(file, words_for, out=out, models=models, api_base=api_base)
+    resolved = resolve(file, out=out, models=models, api_base=api_base)
     if plan:
         show_plan(plan_study(resolved), as_json)
         return 0
-
-    def analyse(words: list[str]) -> str:
-        return _printed([*words, "--json"] if as_json else words)
 
     def step(text: str) -> None:
         click.echo(f"== {text}", err=True)
@@ -91,13 +106,9 @@ def run(
         if not as_json:
             _show_step(kind, what)
 
-    done = run_study(resolved, analyse, step=step, shown=shown)
+    done = run_study(resolved, step=step, shown=shown)
     if as_json:
-        body = done.to_dict()
-        for entry in body["analyses"]:
-            if "printed" in entry:
-                entry["result"] = json.loads(entry.pop("printed") or "null")
-        click.echo(json.dumps(body, ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(done.to_dict(), ensure_ascii=False, allow_nan=False))
     else:
         _show(done, bool(resolved.blocks))
     return done.exit_code
@@ -128,16 +139,15 @@ def _show_step(kind: str, what: Any) -> None:
         )
         for reason, n in list(what["without_value"].items())[:6]:
             click.echo(f"  {n} without a value: {reason}")
+    elif kind == "analysis":
+        show_result(what, False)
     else:
         click.echo(what)
     click.echo("")
 
 
 def _show(done: Any, judged: bool) -> None:
-    costs = [outcome.cost for _, outcome in done.outcomes]
-    click.echo(
-        f"study {done.study}, kept in {done.run}: {money(None if None in costs else sum(costs))} in this command"
-    )
+    click.echo(f"study {done.study}, kept in {done.run}: {done.bill} in this command")
     if done.stopped:
         click.echo(f"stopped ({done.stopped}); the same command goes on. No analysis was run.")
         return
@@ -159,100 +169,7 @@ def _next(done: Any, judged: bool) -> Iterator[str]:
         yield f"judgekit triage {place} --recall 0.9    how much reading the judges take away"
     elif "triage" in ran and "--certify" not in ran["triage"]["command"] and "triage" not in failed:
         yield f"judgekit triage {place} --recall 0.9 --certify 0.95    a threshold that holds on new answers"
-    if "report" in _there() and "report" not in ran:
+    if "report" not in ran:
         yield f"judgekit report {place}    one file to look at and to send"
     if "cost" not in ran and judged:
         yield f"judgekit cost {place}    what it cost, and what it bought"
-
-
-def _there() -> list[str]:
-    from judgekit.cli.app import cli
-
-    names = cli.list_commands(click.Context(cli))
-    return [name for name in ANALYSES if name in names]
-
-
-def _command(name: str) -> click.Command:
-    from judgekit.cli.app import cli
-    from judgekit.errors import UsageError
-
-    known = _there()
-    found = cli.get_command(click.Context(cli), name) if name in known else None
-    if found is None:
-        near = get_close_matches(name, known, 1)
-        mend = f"did you mean {near[0]!r}?" if near else f"the analyses are {', '.join(known)}"
-        raise UsageError(f"there is no analysis {name!r}", mend=mend)
-    return found
-
-
-def _options(command: click.Command) -> dict[str, click.Option]:
-    """The command's options by long name, underscores for dashes; those that a study decides itself are left out."""
-    found = {}
-    for option in command.params:
-        if isinstance(option, click.Option):
-            long = next((word[2:] for word in option.opts if word.startswith("--")), None)
-            if long is not None and long not in ("json", "help"):
-                found[long.replace("-", "_")] = option
-    return found
-
-
-def words_for(name: str, options: dict[str, Any], place: str) -> list[str]:
-    """The words of an analysis' command over a run; UsageError for an option or value that the command does not take."""
-    from judgekit.errors import UsageError
-
-    command = _command(name)
-    known = _options(command)
-    words = [name, place]
-    for key, value in options.items():
-        option = known.get(key.replace("-", "_"))
-        if option is None:
-            near = get_close_matches(key, known, 1)
-            mend = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
-            raise UsageError(f"{name} has no option {key!r}", mend=mend)
-        flag = f"--{key.replace('_', '-')}"
-        if option.is_flag:
-            if value not in ("true", "false"):
-                raise UsageError(f"{key} is true or false, not {value!r}", mend=f"write {key}: true")
-            words += [flag] if value == "true" else []
-            continue
-        many = value if isinstance(value, list) else [value]
-        if isinstance(value, list) and not option.multiple:
-            raise UsageError(f"{key} takes one value", mend=f"write {key}: {value[0] if value else '...'}")
-        for one in many:
-            if one is None:
-                raise UsageError(f"{key} is empty", mend="write a value, or take the option out")
-            words += [flag, one]
-    try:
-        command.make_context(name, words[1:])
-    except click.UsageError as error:
-        raise UsageError(f"{name}: {error.format_message()}", mend=f"judgekit {name} --help") from None
-    return words
-
-
-def analysis_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of an analysis' options."""
-    properties: dict[str, Any] = {}
-    for key, option in _options(_command(name)).items():
-        kind = option.type
-        one: dict[str, Any] = {"type": "string"}
-        if isinstance(kind, click.Choice):
-            one = {"enum": list(kind.choices)}
-        elif option.is_flag:
-            one = {"type": "boolean"}
-        elif isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
-            one = {"type": "number"}
-        elif not option.multiple:
-            one = {"type": ["string", "number"]}
-        shape = {"anyOf": [one, {"type": "array", "items": one}]} if option.multiple else one
-        properties[key] = {**shape, "description": option.help} if option.help else shape
-    return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-def _printed(words: list[str]) -> str:
-    """What a command prints on stdout."""
-    from judgekit.cli.app import cli
-
-    held = io.StringIO()
-    with contextlib.redirect_stdout(held):
-        cli.main(args=words, prog_name="judgekit", standalone_mode=False)
-    return held.getvalue()

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from judgekit.cli.judge import options_from, running_options
+from judgekit.cli.options import Finite
 from judgekit.cli.stability_ask import ask, score
+from judgekit.cli.stability_common import no_samples, show
 from judgekit.cli.stability_judge import judge
 
 __all__ = ["stability"]
@@ -43,7 +45,7 @@ STUDY = click.Path(path_type=Path, file_okay=False)
 @click.option("--tries", type=click.IntRange(1), default=3, show_default=True, help="Replies a kind at most.")
 @click.option(
     "--alike",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Finite(0, 1, min_open=True),
     default=0.92,
     show_default=True,
     help="Over this trigram Jaccard a reply is asked again.",
@@ -111,14 +113,14 @@ def make(
 @click.option("--k", type=click.IntRange(0), default=0, help="How many must agree.  [default: a majority]")
 @click.option(
     "--entail",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Finite(0, 1, min_open=True),
     default=0.85,
     show_default=True,
     help="Least entailment both ways.",
 )
 @click.option(
     "--contradict",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Finite(0, 1, min_open=True),
     default=0.15,
     show_default=True,
     help="Contradiction stays under it.",
@@ -245,32 +247,6 @@ def audit(
     if picture is not None:
         save(funnel_figure(found.funnel(), result.signature), picture)
     click.echo(
-        json.dumps({**result.to_dict(), **extra}, ensure_ascii=False, allow_nan=False) if as_json else result.text()
+        json.dumps({**result.to_json(), **extra}, ensure_ascii=False, allow_nan=False) if as_json else result.text()
     )
     return 0
-
-
-def no_samples(given: dict[str, Any]) -> None:
-    """These commands decide themselves how often something is asked."""
-    from judgekit.errors import UsageError
-
-    if given["samples"] != 1:
-        raise UsageError("--samples says nothing here", field="samples", mend="leave it out")
-
-
-def show(result: Any, spent: Any, as_json: bool, then: str) -> int:
-    """A result with what the calls came to; the exit code of what ended the work early, else 0."""
-    from judgekit.cli.judge import money
-
-    if as_json:
-        click.echo(json.dumps({**result.to_dict(), **spent.to_dict()}, ensure_ascii=False, allow_nan=False))
-        return int(spent.exit_code)
-    click.echo(result.text())
-    click.echo(f"\nthis command: {spent.calls} calls, {spent.reused} reused, {money(spent.cost)}")
-    if spent.error is not None:
-        click.echo(f"judgekit: {spent.error}", err=True)
-    if spent.ended_early():
-        click.echo("stopped early; what was done is kept, and the same command goes on", err=True)
-    else:
-        click.echo(f"next: {then}")
-    return int(spent.exit_code)

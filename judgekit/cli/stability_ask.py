@@ -43,7 +43,7 @@ def ask(
     hf/ and local/ models answer by the next-token probabilities of the options; any other by a structured choice, with the provider's
     log-probabilities where it gives them. Without a probability the confidence is not defined, and says so.
     """
-    from judgekit.cli.stability import no_samples, show
+    from judgekit.cli.stability_common import no_samples, show
     from judgekit.cli.stability_tables import asked
     from judgekit.judging.api import specs_for
     from judgekit.stability.ask import ask_by_choice, ask_by_probability, questions_of, stored_answers

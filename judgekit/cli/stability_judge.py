@@ -74,7 +74,7 @@ def judge(
     The rubric is reworded, its levels, criteria and examples are put in another order, its labels get neutral names, and the same answers
     are padded without content. What changes at the same wording (--same samples) is measured and subtracted. A judge card comes out.
     """
-    from judgekit.cli.stability import no_samples
+    from judgekit.cli.stability_common import no_samples
     from judgekit.cli.stability_tables import judged
     from judgekit.data import load_records
     from judgekit.errors import UsageError

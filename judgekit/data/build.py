@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from judgekit.data.cells import unsafe_cell
 from judgekit.data.source import Row, read_json_text
+from judgekit.data.table import decimal_point, is_missing, truth
 from judgekit.errors import DataError
 from judgekit.records import Criterion, Label, Record, Turn
 
@@ -32,16 +33,16 @@ RECORD_FIELDS = (
 LABEL_COLUMNS = ("construct", "rater", "complete", "score", "severity", "rationale")
 _SAID = ("complete", "score", "severity", "rationale")
 _NESTED = ("criteria", "options", "labels", "inputs", "meta")
-_TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
 
 @dataclass(slots=True)
 class Problems:
-    """Collects errors up to `limit`, or, with `limit` 0, raises the first."""
+    """Collects errors up to `limit`, or, with `limit` 0, raises the first; and notes on the source."""
 
     limit: int = 0
     found: list[DataError] = field(default_factory=list)
     more: int = 0
+    notes: list[str] = field(default_factory=list)
 
     def add(self, error: DataError) -> None:
         if self.limit == 0:
@@ -91,8 +92,9 @@ def split_columns(row: Row, file: str | None) -> dict[str, Any]:
             if cell is not None or head == "meta":
                 value.setdefault(head, {})[tail] = cell
         elif column in LABEL_COLUMNS:
+            cell = _label_cell(column, cell, file, row.line, textual=row.textual)
             if cell is not None:
-                label[column] = _label_cell(column, cell, file, row.line, textual=row.textual)
+                label[column] = cell
         else:
             meta[column] = cell
     if label and not any(name in label for name in _SAID):
@@ -147,20 +149,22 @@ def _undo_union(value: Any) -> Any:
 
 
 def _label_cell(column: str, cell: Any, file: str | None, line: int, *, textual: bool) -> Any:
-    if column == "complete" and not isinstance(cell, bool):
-        word = str(cell).strip().lower()
-        if word in _TRUE or word in _FALSE:
-            return word in _TRUE
-        raise DataError(
-            f"{cell!r} is neither true nor false",
-            file=file,
-            line=line,
-            field="complete",
-            mend="write true, false, or leave the cell empty",
-        )
+    if cell is None or (column in ("complete", "score") and is_missing(cell)):
+        return None
+    if column == "complete":
+        try:
+            return truth(cell)
+        except ValueError:
+            raise DataError(
+                f"{cell!r} is neither true nor false",
+                file=file,
+                line=line,
+                field="complete",
+                mend="write true, false, or leave the cell empty",
+            ) from None
     if column == "score" and textual:
         try:
-            return float(cell)
+            return float(decimal_point(cell))
         except ValueError:
             raise DataError(
                 f"{cell!r} is not a number", file=file, line=line, field="score", mend="write a number from 0 to 1"

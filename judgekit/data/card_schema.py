@@ -15,8 +15,10 @@ def card_schema() -> dict[str, Any]:
     definitions = schema["$defs"]
     text = {"type": "string"}
     label = definitions["LabelSpec"]["properties"]
-    for name in ("score", "complete"):  # a path alone stands for {path: ...}
-        label[name] = {"anyOf": [text, *label[name]["anyOf"]]}
+    # A path alone stands for {path: ...}, one score for a list of one.
+    label["complete"] = {"anyOf": [text, *label["complete"]["anyOf"]]}
+    one_score = [text, {"$ref": "#/$defs/ScoreSpec"}]
+    label["score"] = {"anyOf": [*one_score, {**label["score"], "items": {"anyOf": one_score}}]}
     one_or_more = {"anyOf": [{"$ref": "#/$defs/LabelSpec"}, definitions["Shape"]["properties"]["labels"]]}
     definitions["Shape"]["properties"]["labels"] = one_or_more
     shape = definitions["Shape"]["properties"]

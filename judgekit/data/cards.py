@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
@@ -11,24 +12,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from judgekit.data.expressions import MAX_LENGTH
 from judgekit.data.source import FORMATS
+from judgekit.data.table import NO, YES
 from judgekit.errors import DataError
+from judgekit.exact import comparison, exact, meets
 from judgekit.records import content_hash
 from judgekit.registry import library_files, modules
 from judgekit.yamltext import read_yaml
 
-__all__ = ["Card", "LabelSpec", "Shape", "SourceFile", "card_names", "load_card", "threshold"]
+__all__ = ["Card", "LabelSpec", "Shape", "SourceFile", "card_names", "load_card"]
 
-JOINS = ("criteria-majority", "majority", "worst", "mean")
-_THRESHOLD = re.compile(r"(>=|>|<=|<)\s*([0-9]*\.?[0-9]+)")
-
-
-def threshold(rule: str) -> tuple[str, float]:
-    """`">= 0.75"` as its sign and number; ValueError when it is neither."""
-    match = _THRESHOLD.fullmatch(rule.strip())
-    if not match:
-        raise ValueError(f"{rule!r} is no threshold: write for example '>= 0.75'")
-    return match.group(1), float(match.group(2))
+_PLAIN = re.compile(r"[^\[\](){}'\"`|&?@*<>=!]+")
 
 
 def _jmespath(value: Any) -> Any:
@@ -38,14 +33,23 @@ def _jmespath(value: Any) -> Any:
     from jmespath.exceptions import JMESPathError
 
     try:
+        if len(value) > MAX_LENGTH:
+            raise JMESPathError(f"longer than {MAX_LENGTH:,} characters")
         jmespath.compile(value)
+    except RecursionError:
+        raise ValueError("this expression is nested too deeply: write it flatter") from None
     except JMESPathError as error:
-        raise ValueError(f"{value!r} is no JMESPath expression ({str(error).splitlines()[0]})") from None
+        if not (
+            value.strip() and _PLAIN.fullmatch(value)
+        ):  # a column's name with spaces or other signs is taken as it is
+            raise ValueError(
+                f"{value!r} is no JMESPath expression ({str(error).splitlines()[0]}): a column of this name is written '\"{value}\"'"
+            ) from None
     return value
 
 
 def _rule(value: Any) -> Any:
-    threshold(str(value))
+    comparison(str(value))
     return value
 
 
@@ -110,15 +114,22 @@ class ScoreSpec(_Strict):
 
 
 class TruthSpec(_Strict):
-    """A yes-or-no verdict: which texts at `path` mean complete, and which incomplete; any other text is an error."""
+    """A yes-or-no verdict: which texts at `path` mean complete, and which incomplete; any other text is an error.
+
+    Case and outer spaces do not matter. A rater who gave words of both kinds gave no verdict.
+    """
 
     path: Path_
-    yes: list[str] = ["true", "yes", "1"]
-    no: list[str] = ["false", "no", "0"]
+    yes: list[str] = list(YES)
+    no: list[str] = list(NO)
 
 
 def _score(value: Any) -> Any:
     return {"path": value} if isinstance(value, str) else value
+
+
+def _scores(value: Any) -> Any:
+    return [_score(item) for item in (value if isinstance(value, list) else [value])]
 
 
 class LabelSpec(_Strict):
@@ -135,30 +146,73 @@ class LabelSpec(_Strict):
     rater: Path_ | None = None
     when: Path_ | None = None
     complete: Annotated[TruthSpec | None, BeforeValidator(_score)] = None
-    score: Annotated[ScoreSpec | None, BeforeValidator(_score)] = None
+    score: Annotated[list[ScoreSpec], BeforeValidator(_scores)] = []
     severity: Path_ | None = None
     severities: dict[str, Unit] | None = None
     value: Path_ | None = None
     rationale: Path_ | None = None
     criteria: Path_ | None = None
     complete_when: Rule | None = None
-    join: Literal["criteria-majority", "majority", "worst", "mean"] | None = None
+    join: Literal["criteria-majority", "majority", "worst", "mean", "none"] | None = None
+
+    @property
+    def fraction(self) -> Fraction | None:
+        """The share of criteria that makes the score, where one does."""
+        return next((item.fraction for item in self.score if item.fraction is not None), None)
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The worst and the best score as the card writes them: what `complete_when` speaks of."""
+        return (self.score[0].min, self.score[0].max) if self.score and self.fraction is None else (0.0, 1.0)
+
+    @property
+    def default_join(self) -> str | None:
+        """How raters are joined where the card does not say: by what their labels hold; None where nothing can be joined."""
+        if self.fraction is not None:
+            return "criteria-majority"
+        if self.complete is not None:
+            return "majority"
+        return "mean" if self.score or self.severities is not None else None
 
     @model_validator(mode="after")
     def _coherent(self) -> LabelSpec:
         if self.raters is not None and (self.each is not None or self.rater is not None):
             raise ValueError("raters names each rater's place: take out each and rater")
-        if self.severities is not None and (self.severity is None or self.score is not None):
+        if self.severities is not None and (self.severity is None or self.score):
             raise ValueError("severities turns severity into the score: give severity, and no score")
-        if self.score is not None and self.score.fraction is not None and self.criteria is None:
+        if self.fraction is not None and self.criteria is None:
             raise ValueError("a fraction needs criteria: where the rater's word on each criterion is")
-        if self.complete_when is not None and self.score is None and self.severities is None:
+        if self.fraction is not None and len(self.score) > 1:
+            raise ValueError("a fraction is the only score: take the others out")
+        if self.complete_when is not None and not self.score and self.severities is None:
             raise ValueError("complete_when needs a score or severities")
         if self.complete_when is not None and self.complete is not None:
             raise ValueError("complete and complete_when both say what is complete: keep one")
-        if self.join == "criteria-majority" and (self.score is None or self.score.fraction is None):
+        if self.join == "criteria-majority" and self.fraction is None:
             raise ValueError("criteria-majority needs score: {fraction: ...}")
+        if self.complete_when is not None:
+            if len({(item.min, item.max) for item in self.score}) > 1:
+                raise ValueError(
+                    "complete_when speaks of one scale: give all scores the same min and max, or use `complete`"
+                )
+            results = {meets(end, self.complete_when, *self.scale) for end in self._ends()}
+            if len(results) == 1:
+                low, high = self.scale
+                word = "always" if True in results else "never"
+                raise ValueError(
+                    f"complete_when {self.complete_when!r} is {word} true on this card's scale, {low:g} (worst) to {high:g} (best): "
+                    "compare with a value inside the scale, as it is written"
+                )
         return self
+
+    def _ends(self) -> Sequence[float]:
+        """Scores, on 0 to 1, between which a label's score must lie; for a table of severities those that it can be."""
+        if self.severities is not None:
+            return list(self.severities.values())
+        limit = comparison(self.complete_when or ">= 0")[1]
+        low, high = (exact(end) for end in self.scale)
+        inside = (limit - low) / (high - low)
+        return [0, 1, *([float(inside)] if 0 <= inside <= 1 else [])]
 
 
 class VerdictSpec(_Strict):
@@ -242,6 +296,7 @@ class Card:
     spec: CardSpec
     path: str
     shape: str | None = None
+    lines: dict[tuple[str, ...], int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -343,27 +398,41 @@ def load_card(card: str | Path | Card) -> Card:
         raise DataError(
             f"the card {spec.card!r} has no shape {shape!r}", file=shown, mend=f"it has {', '.join(spec.shapes)}"
         )
-    return Card(spec, shown, shape)
+    return Card(spec, shown, shape, lines)
 
 
 def _translated(error: ValidationError, file: str, lines: dict[tuple[str, ...], int]) -> DataError:
-    first = max(error.errors(include_url=False), key=lambda item: item["type"] == "extra_forbidden")
-    place = tuple(str(part) for part in first["loc"] if str(part) != "[key]")
+    """The first of a card's errors, unknown keys before others; the further ones stand at the end of its `mend`."""
+    found = sorted(error.errors(include_url=False), key=lambda item: item["type"] != "extra_forbidden")
+    first, *others = [_one(item, file, lines) for item in found]
+    if others:
+        told = "; ".join(
+            f"{f'line {other.line}, ' if other.line else ''}{other.field or 'the card'}: {other.message}"
+            + (f" ({other.mend})" if other.mend else "")
+            for other in others
+        )
+        mend = first.mend or "correct it"
+        first.mend = f"{mend}{'' if mend.endswith('?') else '.'} Also wrong: {told}"
+    return first
+
+
+def _one(item: Any, file: str, lines: dict[tuple[str, ...], int]) -> DataError:
+    place = tuple(str(part) for part in item["loc"] if str(part) != "[key]")
     known = place
     while known and known not in lines:
         known = known[:-1]
     field = ".".join(part for part in place if place[:2] != ("shapes", "rows") or part not in ("shapes", "rows"))
-    message, mend = str(first["msg"]), None
-    if first["type"] == "extra_forbidden":
+    message, mend = str(item["msg"]), None
+    if item["type"] == "extra_forbidden":
         near = get_close_matches(place[-1], _keys_beside(place), 1)
         message = "unknown key"
         mend = f"did you mean {near[0]!r}?" if near else f"the keys here are {', '.join(_keys_beside(place))}"
-    elif first["type"] == "missing":
+    elif item["type"] == "missing":
         message, mend = "is missing", "add it"
-    elif first["type"] == "value_error":
+    elif item["type"] == "value_error":
         message, _, mend = message.removeprefix("Value error, ").partition(": ")
-    elif first["type"] == "literal_error":
-        message = f"{first['input']!r} is none of {first['ctx']['expected']}"
+    elif item["type"] == "literal_error":
+        message = f"{item['input']!r} is none of {item['ctx']['expected']}"
     return DataError(message, file=file, line=lines.get(known), field=field or None, mend=mend or None)
 
 

@@ -3,7 +3,8 @@
 A record's labels are of two kinds. A *rater's* label names who said it: a person's pseudonym, ``construction`` for labels made
 by how the record was written, ``model:NAME`` for labels that a model made, or None when the source does not say. A *join*
 names how raters were joined: its rater is ``join:`` and the way. The prefix travels through files, runs and tables, so a join can
-never be counted as one more rater beside those it joins; `raters` leaves joins out, `joined` gives back exactly one label.
+never be counted as one more rater beside those it joins; `raters` leaves joins out, `joined` gives back exactly one label. A join of one rater is
+that rater's label, so a record is never lost because only one person rated it; `standing_behind` says how many did.
 """
 
 from __future__ import annotations
@@ -12,17 +13,34 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
-from judgekit.data.cards import threshold
+from judgekit.data.table import is_missing
 from judgekit.errors import DataError, StatisticsError
+from judgekit.exact import exact, exact_mean, meets
 from judgekit.records import Criterion, Label, Record
 
-__all__ = ["HOWS", "PREFIX", "describe", "fraction", "is_join", "joined", "joined_set", "meets", "raters"]
+__all__ = [
+    "AGAIN",
+    "HOWS",
+    "PREFIX",
+    "criteria_majority",
+    "describe",
+    "fraction",
+    "is_join",
+    "join",
+    "joined",
+    "joined_set",
+    "lookalikes",
+    "one_class",
+    "raters",
+    "standing_behind",
+]
 
 PREFIX = "join:"
 HOWS = ("card", "criteria-majority", "majority", "worst", "mean")
-_AGAIN = re.compile(r" \[rating [0-9]+\]$")
+AGAIN = re.compile(r" \[rating [0-9]+\]$")
 
 
 def is_join(label: Label | str | None) -> bool:
@@ -45,20 +63,21 @@ def raters(record: Record, construct: str = "completeness") -> list[Label]:
     return [label for label in record.labels if label.construct == construct and not is_join(label)]
 
 
-def meets(score: float | None, rule: str | None) -> bool | None:
-    """Whether a score meets ``">= 0.75"``; None without a score or a rule. The sign says which side is inclusive."""
-    if score is None or rule is None:
-        return None
-    sign, limit = threshold(rule)
-    return {">=": score >= limit, ">": score > limit, "<=": score <= limit, "<": score < limit}[sign]
-
-
-def _persons(labels: Sequence[Label]) -> list[Label]:
+def persons(labels: Sequence[Label]) -> list[Label]:
     """One label a person: where somebody rated twice (``NAME [rating 2]``), the latest counts in a join."""
     latest: dict[str, Label] = {}
     for index, label in enumerate(labels):
-        latest[f"?{index}" if label.rater is None else _AGAIN.sub("", label.rater)] = label
+        latest[f"?{index}" if label.rater is None else AGAIN.sub("", label.rater)] = label
     return list(latest.values())
+
+
+def standing_behind(label: Label) -> int:
+    """How many raters a label stands for: 1, or for a join as many as it joins."""
+    return (
+        int(label.value["raters"])
+        if is_join(label) and isinstance(label.value, Mapping) and "raters" in label.value
+        else 1
+    )
 
 
 def joined(
@@ -77,14 +96,16 @@ def joined(
         ``worst``: complete only when every rater says so, the lowest score; unanimous by meaning, so it needs equal numbers of
         raters on every record (`joined_set` sees to that). ``mean``: mean of the scores, complete by `complete_when`. ``criteria-majority`` is made
         at load time by a card, which knows what counts as met. Any other word is a rater's name.
-    complete_when : for ``mean``, what is complete, such as ``">= 0.75"``; without it the verdict is None.
+    complete_when : for ``mean``, what is complete, such as ``">= 0.75"``, on 0 to 1; without it the card's own mean where the record holds it,
+        else no verdict.
 
     Returns
     -------
-    Label | None. None: nobody labelled the record. A label whose `complete` is None says why in `rationale`.
+    Label | None. None: nobody labelled the record. A label whose `complete` is None says why in `rationale`. With one rater, every way of
+    joining gives that rater's verdict and score.
     """
     mine = [label for label in record.labels if label.construct == construct]
-    people = _persons([label for label in mine if not is_join(label)])
+    people = persons([label for label in mine if not is_join(label)])
     joins = [label for label in mine if is_join(label)]
     if how == "card":
         if len(joins) == 1:
@@ -105,31 +126,68 @@ def joined(
         return stored or (people[0] if people else None)
     if how not in HOWS:
         return next((label for label in mine if label.rater == how), None)
-    if not people:
+    if not people or (how == "mean" and stored is not None and complete_when is None):
         return stored
-    return _join(people, construct, how, complete_when)
+    return join(people, how, complete_when)
 
 
-def _join(people: Sequence[Label], construct: str, how: str, complete_when: str | None) -> Label:
-    base = Label(construct=construct, rater=PREFIX + how)
-    scores = [float(label.score) for label in people if label.score is not None]
-    verdicts = [label.complete for label in people if label.complete is not None]
+def join(
+    people: Sequence[Label], how: str, complete_when: str | None = None, low: float = 0.0, high: float = 1.0
+) -> Label:
+    """Some raters' labels of one construct as one, by ``majority``, ``worst`` or ``mean``; what is undefined says why in `rationale`.
+
+    `complete_when` speaks of a scale from `low` (worst) to `high` (best). The order of the raters does not matter, and a mean is exact: the mean of
+    .7, .8 and .9 meets ">= 0.8".
+    """
+    people = persons(people)
     n = len(people)
+    severities = {label.severity for label in people}  # kept where all say the same
+    base = Label(
+        construct=people[0].construct,
+        rater=PREFIX + how,
+        severity=severities.pop() if len(severities) == 1 else None,
+        value={"raters": n},
+    )
+    scores = sorted(exact(label.score) for label in people if label.score is not None)
+    verdicts = [label.complete for label in people if label.complete is not None]
+    if n == 1:
+        (only,) = people
+        by_rule = meets(only.score, complete_when, low, high) if how == "mean" else None
+        return replace(only, rater=base.rater, value=base.value, complete=only.complete if by_rule is None else by_rule)
+    yes = sum(verdicts)
     if how == "mean":
         if len(scores) < n:
             return replace(base, rationale=f"{n - len(scores)} of {n} raters gave no score")
-        score = sum(scores) / n
-        return replace(base, score=score, complete=meets(score, complete_when), rationale=f"mean of {n} raters")
+        mean = exact_mean(scores)
+        complete = meets(mean, complete_when, low, high)
+        words = f"mean of {n} raters: {_worths(people, low, high)}; {_number(mean, low, high)}"
+        if complete is None:
+            words += ", and nothing says from which score on an answer is complete"
+        else:
+            words += f" is {'complete' if complete else 'incomplete'} ({complete_when})"
+            other = sum(verdict is not complete for verdict in verdicts)
+            words += (
+                f", though {other} of {n} raters say{'s' * (other == 1)} {'incomplete' if complete else 'complete'}"
+                * bool(other)
+            )
+        return replace(base, score=float(mean), complete=complete, rationale=words)
     if len(verdicts) < n:
         return replace(base, rationale=f"{n - len(verdicts)} of {n} raters gave no verdict")
-    yes = sum(verdicts)
     words = f"{yes} of {n} raters say complete"
     if how == "worst":
-        score_ = min(scores) if len(scores) == n else None
-        return replace(base, complete=yes == n, score=score_, rationale=words)
-    return replace(
-        base, complete=None if 2 * yes == n else 2 * yes > n, rationale=f"{words}{', a tie' * (2 * yes == n)}"
-    )
+        return replace(base, complete=yes == n, score=float(scores[0]) if len(scores) == n else None, rationale=words)
+    tie = 2 * yes == n
+    return replace(base, complete=None if tie else 2 * yes > n, rationale=f"{words}{', a tie' * tie}")
+
+
+def _worths(people: Sequence[Label], low: float, high: float) -> str:
+    """What each said, in the order of the scores: ``Moderate 0.5, none 1``."""
+    said = sorted((exact(label.score), label.severity or "") for label in people)
+    return ", ".join(f"{word} {_number(score, low, high)}".strip() for score, word in said)
+
+
+def _number(score: Fraction, low: float, high: float) -> str:
+    return f"{float(exact(low) + score * (exact(high) - exact(low))):.6g}"
 
 
 def joined_set(
@@ -142,7 +200,7 @@ def joined_set(
     records = list(records)
     made = any(label.rater == PREFIX + "worst" for record in records for label in record.labels)
     if how == "worst" or (how == "card" and made):
-        counts = Counter(len(_persons(raters(record, construct))) for record in records)
+        counts = Counter(len(persons(raters(record, construct))) for record in records)
         counts.pop(0, None)
         if len(counts) > 1:
             shown = ", ".join(f"{number} records have {size}" for size, number in sorted(counts.items()))
@@ -173,13 +231,13 @@ def fraction(
     ]
     if not kept:
         return None, "no criterion counts"
-    unsaid = [item.id for item in kept if said.get(item.id) is None]
+    unsaid = [item.id for item in kept if is_missing(said.get(item.id))]
     if unsaid:
         return None, f"{len(unsaid)} of {len(kept)} criteria were not rated"
     words = [said[item.id] for item in kept]
     hits = [(str(word).lower() if isinstance(word, bool) else word) in met for word in words]
-    weights = [float(item.points) if weighted else 1.0 for item in kept]
-    return sum(w for w, hit in zip(weights, hits, strict=True) if hit) / sum(weights), None
+    weights = [exact(item.points) if weighted else Fraction(1) for item in kept]
+    return float(sum((w for w, hit in zip(weights, hits, strict=True) if hit), Fraction()) / sum(weights)), None
 
 
 def criteria_majority(
@@ -198,12 +256,12 @@ def criteria_majority(
     other way round. A criterion without a majority (three raters, three words) counts as not met when no more than half said
     it is met, and has the word None.
     """
-    people = _persons(labels)
+    people = persons(labels)
     said: dict[str, bool | str | None] = {}
     hits: dict[str, bool] = {}
     for item in criteria:
         words = [(label.criteria or {}).get(item.id) for label in people]
-        if any(word is None for word in words):
+        if any(is_missing(word) for word in words):
             continue
         top, number = Counter(words).most_common(1)[0]
         said[item.id] = top if 2 * number > len(words) else None
@@ -217,8 +275,41 @@ def criteria_majority(
         complete=meets(score, complete_when),
         score=score,
         criteria=said,
-        rationale=reason or f"majority of {len(people)} raters on each criterion",
+        value={"raters": len(people)},
+        rationale=reason
+        or (f"majority of {len(people)} raters on each criterion" if len(people) > 1 else people[0].rationale),
     )
+
+
+def one_class(records: Iterable[Record]) -> list[str]:
+    """Sentences on constructs whose verdicts are all the same, so that nothing can be told apart by them."""
+    found: dict[str, list[bool]] = {}
+    for record in records:
+        for label in record.labels:
+            if label.complete is not None and not is_join(label):
+                found.setdefault(label.construct, []).append(label.complete)
+    return [
+        f"all {len(said)} verdicts of {construct} are {'complete' if said[0] else 'incomplete'}: nothing can be told apart by them"
+        for construct, said in found.items()
+        if len(said) > 1 and len(set(said)) == 1
+    ]
+
+
+def lookalikes(records: Iterable[Record]) -> list[str]:
+    """Sentences on words that raters' labels hold in several spellings which differ only in case or in spaces, with their counts."""
+    found: dict[tuple[str, str], dict[str, Counter[str]]] = {}
+    for record in records:
+        for label in record.labels:
+            for what, word in (("rater", label.rater), ("severity", label.severity), ("value", label.value)):
+                if isinstance(word, str) and not is_join(label):
+                    by = found.setdefault((label.construct, what), {})
+                    by.setdefault(" ".join(word.split()).casefold(), Counter())[word] += 1
+    return [
+        f"{construct}, {what}: {', '.join(f'{word!r} ({n})' for word, n in words.most_common())} differ only in case or spaces, and count as different"
+        for (construct, what), by in found.items()
+        for words in by.values()
+        if len(words) > 1
+    ]
 
 
 def check_raters(labels: Sequence[Label]) -> list[Label]:

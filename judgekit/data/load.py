@@ -11,10 +11,11 @@ from typing import Any
 from judgekit.data.build import Problems, build, split_columns
 from judgekit.data.cards import Card, card_names, format_module, load_card
 from judgekit.data.fetch import locate_name
-from judgekit.data.labels import check_raters
+from judgekit.data.joining import join_raters
+from judgekit.data.labels import check_raters, lookalikes, one_class
 from judgekit.data.mapping import Mapper
 from judgekit.data.model import RecordSet
-from judgekit.data.source import FORMATS, Row, format_of, read_rows
+from judgekit.data.source import FORMATS, Row, format_of, plain, read_rows, stem
 from judgekit.errors import DataError
 from judgekit.records import Record
 
@@ -79,15 +80,28 @@ def read_source(
         lines.setdefault(record.id, line)
         if limit is not None and len(records) == limit and not (mapper and mapper.shape().merge):
             break
-    out = list(records.values())
+    whole = limit is None or len(records) < limit
+    out, notes = list(records.values()), []
     if mapper is not None:
         out = []
         for record in records.values():
             try:
-                out.append(mapper.join(_numbered(record, mapper)))
+                out.append(_numbered(record, mapper))
             except DataError as error:
                 problems.add(_placed(error, file, lines[record.id]))
-    notes = mapper.notes() if mapper else []
+        if out:
+            for fault in mapper.absent(whole or mapper.shape().merge):
+                problems.add(fault)
+            out, joins = join_raters(mapper.shape(), out)
+            notes += joins
+    notes = [
+        *problems.notes,
+        *(mapper.notes() if mapper else []),
+        *notes,
+        *lookalikes(out),
+        *(one_class(out) if whole else []),
+        *_answers(out),
+    ]
     return RecordSet(
         out,
         name=dataset or _name(source, mapper),
@@ -96,6 +110,18 @@ def read_source(
         notes=notes,
         promises_labels=mapper is not None and mapper.shape_name is not None and bool(mapper.shape().labels),
     )
+
+
+def _answers(records: list[Record]) -> list[str]:
+    """`answer` is the right option of a multiple-choice question; a file of questions and answers mostly means `response`."""
+    if records and all(
+        record.answer is not None and not record.options and record.response is None for record in records
+    ):
+        return [
+            "every record has an `answer`, no `options` and no `response`: `answer` is the right option of a multiple-choice "
+            "question; call the text that is to be judged `response`"
+        ]
+    return []
 
 
 def _by_name(source: Any, card: str | Path | Card | None) -> tuple[Any, str | Path | Card | None]:
@@ -196,10 +222,7 @@ def _name(source: Any, mapper: Mapper | None) -> str:
     if isinstance(source, RecordSet):
         return source.name
     if isinstance(source, str | Path):
-        stem = Path(source).name
-        for suffix in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".pq"):
-            stem = stem.removesuffix(suffix)
-        return stem
+        return stem(source)
     return "records"
 
 
@@ -213,8 +236,8 @@ def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[
             return
         kind = kind or format_of(source)
         table = kind in ("csv", "tsv", "parquet")
-        for row in read_rows(source, kind, problems.add):
-            yield (Row(_plain(row.value), row.line) if kind == "parquet" else row), table
+        for row in read_rows(source, kind, problems.add, problems.notes.append):
+            yield row, table
     elif hasattr(source, "to_dict") and hasattr(source, "columns"):  # a pandas DataFrame
         for number, value in enumerate(source.to_dict("records"), 1):
             yield Row(_frame_row(value, number), number), True
@@ -224,7 +247,7 @@ def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[
                 f"this is a dict of splits ({', '.join(source.column_names)})", mend="pass one split, data['train']"
             )
         for number, value in enumerate(source, 1):
-            yield Row(_plain(value), number), True
+            yield Row(plain(value), number), True
     elif isinstance(source, Iterable) and not isinstance(source, dict | bytes):
         for number, value in enumerate(source, 1):
             if isinstance(value, Record):
@@ -241,7 +264,7 @@ def _rows(source: Any, card: Card | None, problems: Problems) -> Iterator[tuple[
 
 
 def _frame_row(value: dict[Any, Any], number: int) -> dict[str, Any]:
-    row = {str(key): item for key, item in _plain(value).items()}
+    row = {str(key): item for key, item in plain(value).items()}
     if "id" in row and not isinstance(row["id"], str):
         raise DataError(
             f"the id of row {number} is the number {row['id']!r}: zeros in front may be lost already",
@@ -249,24 +272,3 @@ def _frame_row(value: dict[Any, Any], number: int) -> dict[str, Any]:
             mend='read the table with dtype=str, or say frame["id"] = frame["id"].astype(str)',
         )
     return row
-
-
-def _plain(value: Any) -> Any:
-    """Column types as plain JSON values: missing is None, arrays are lists, times are ISO text."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return None if value != value else float(value)
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [_plain(item) for item in value]
-    if type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return str(value)

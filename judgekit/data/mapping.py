@@ -7,74 +7,19 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import Any
 
 from judgekit.data.build import build, split_columns
 from judgekit.data.cards import Card, LabelSpec, Shape, TruthSpec
-from judgekit.data.labels import PREFIX, criteria_majority, fraction, joined, meets, raters
+from judgekit.data.expressions import Trace, find, no, nothing
+from judgekit.data.labels import PREFIX, fraction
 from judgekit.data.source import Row
+from judgekit.data.table import decimal_point, is_missing
 from judgekit.errors import DataError
+from judgekit.exact import exact, meets
 from judgekit.records import Criterion, Label, Record
 
-__all__ = ["Mapper", "find", "same_severity"]
-
-
-@lru_cache(maxsize=512)
-def _compiled(expression: str) -> Any:
-    import jmespath
-
-    return jmespath.compile(expression)
-
-
-@lru_cache(maxsize=1)
-def _options() -> Any:
-    import hashlib
-
-    import jmespath
-    from jmespath import functions
-
-    class Functions(functions.Functions):  # type: ignore[misc]
-        @functions.signature({"types": ["string"]})  # type: ignore[untyped-decorator]
-        def _func_digest(self, text: str) -> str:
-            """`digest(text)`: twelve hex digits of its sha256, for sources whose rows have no id."""
-            return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-        @functions.signature({"types": ["string"]})  # type: ignore[untyped-decorator]
-        def _func_strip(self, text: str) -> str:
-            """`strip(text)`: without white space at its ends."""
-            return text.strip()
-
-        @functions.signature({"types": ["string"]}, {"types": ["string"]}, {"types": ["string"]})  # type: ignore[untyped-decorator]
-        def _func_replace(self, text: str, old: str, new: str) -> str:
-            """`replace(text, old, new)`: every `old` becomes `new`."""
-            return text.replace(old, new)
-
-        @functions.signature({"types": ["array"]}, {"types": ["array"]})  # type: ignore[untyped-decorator]
-        def _func_zip(self, first: list[Any], second: list[Any]) -> list[list[Any]]:
-            """`zip(a, b)`: pairs of two lists of the same length."""
-            if len(first) != len(second):
-                raise DataError(f"two lists of {len(first)} and {len(second)} belong together")
-            return [list(pair) for pair in zip(first, second, strict=True)]
-
-    return jmespath.Options(custom_functions=Functions())
-
-
-def find(expression: str, value: Any) -> Any:
-    """The value of a JMESPath expression; errors of its functions become DataErrors without a place."""
-    if expression.isidentifier():  # most paths are one field: several times faster, and the same answer
-        return value.get(expression) if isinstance(value, dict) else None
-    from jmespath.exceptions import JMESPathError
-
-    try:
-        return _compiled(expression).search(value, _options())
-    except JMESPathError as error:
-        raise DataError(f"{expression!r} does not fit this row: {str(error).splitlines()[0]}") from None
-
-
-def no(value: Any) -> bool:
-    """What JMESPath takes as false: null, false and what is empty. The number 0 is not."""
-    return value is None or value is False or (isinstance(value, str | list | dict) and not value)
+__all__ = ["Mapper", "same_severity"]
 
 
 def same_severity(text: str) -> str:
@@ -93,6 +38,9 @@ class Mapper:
     found: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     numbered: int = 0
+    traces: dict[tuple[int, str], Trace] = field(default_factory=dict)
+    remarks: Counter[str] = field(default_factory=Counter)
+    tabular: bool = False
 
     def objects(self, row: Row) -> Iterator[Row]:
         """The rows that `rows:` finds in a source row (or the row itself), after the filters."""
@@ -131,9 +79,9 @@ class Mapper:
         assert self.shape_name is not None
         return self.card.spec.shapes[self.shape_name]
 
-    def at(self, expression: str, value: Any, name: str, line: int) -> Any:
+    def at(self, expression: str, value: Any, name: str, line: int, trace: Trace | None = None) -> Any:
         try:
-            return find(expression, value)
+            return find(expression, value, trace)
         except DataError as error:
             raise DataError(
                 error.message, file=self.file, line=line, field=name, mend=f"see {name} in {self.card.path}"
@@ -165,7 +113,8 @@ class Mapper:
                 value[room] = {key: item for key, item in value[room].items() if item is not None}
         value["criteria"] = list(self.criteria(shape, row))
         record = build(value, self.file, row.line)
-        labels = [label for spec in shape.labels for label in self.labels(spec, record, row)]
+        self.tabular = row.textual
+        labels = [label for index, spec in enumerate(shape.labels) for label in self.labels(index, spec, record, row)]
         return replace(record, labels=tuple(labels))
 
     def messages(self, turns: list[Any], line: int) -> list[dict[str, Any]]:
@@ -195,30 +144,40 @@ class Mapper:
                     self.found[f"criteria.{name}"] += 1
             yield value
 
-    def labels(self, spec: LabelSpec, record: Record, row: Row) -> Iterator[Label]:
+    def part(self, index: int, name: str, expression: str, value: Any, line: int) -> Any:
+        """The value of one part of the labels, with what its expression found over the whole file kept in mind."""
+        trace = self.traces.setdefault((index, name), Trace())
+        got = self.at(expression, value, f"labels.{name}", line, trace)
+        trace.found |= not nothing(got)
+        return got
+
+    def labels(self, index: int, spec: LabelSpec, record: Record, row: Row) -> Iterator[Label]:
         people: list[tuple[str | None, Any]]
         if spec.raters is not None:
-            people = [(name, self.at(path, row.value, "labels.raters", row.line)) for name, path in spec.raters.items()]
+            people = [
+                (name, self.part(index, f"raters.{name}", path, row.value, row.line))
+                for name, path in spec.raters.items()
+            ]
         elif spec.each is not None:
-            items = self.at(spec.each, row.value, "labels.each", row.line) or []
-            people = [(self.rater(spec, item, index, row.line), item) for index, item in enumerate(items)]
+            items = self.part(index, "each", spec.each, row.value, row.line) or []
+            people = [(self.rater(index, spec, item, number, row.line), item) for number, item in enumerate(items)]
         else:
-            people = [(self.rater(spec, row.value, None, row.line), row.value)]
+            people = [(self.rater(index, spec, row.value, None, row.line), row.value)]
         for name, item in people:
             # A rater without a value, or with an empty list of words, did not rate.
-            if item is None or item == [] or (row.textual and item == ""):
+            if item in (None, "", []):
                 continue
-            if spec.when is not None and no(self.at(spec.when, item, "labels.when", row.line)):
+            if spec.when is not None and no(self.part(index, "when", spec.when, item, row.line)):
                 continue
-            label = self.label(spec, record, name, item, row)
+            label = self.label(index, spec, record, name, item, row)
             if label is not None:
                 self.found["labels"] += 1
                 yield label
 
-    def rater(self, spec: LabelSpec, item: Any, index: int | None, line: int) -> str | None:
+    def rater(self, index: int, spec: LabelSpec, item: Any, number: int | None, line: int) -> str | None:
         if spec.rater is None:
-            return None if index is None else f"r{index + 1}"
-        got = self.at(spec.rater, item, "labels.rater", line)
+            return None if number is None else f"r{number + 1}"
+        got = self.part(index, "rater", spec.rater, item, line)
         if got is None or got == "":
             return None
         name = str(got)
@@ -226,39 +185,63 @@ class Mapper:
             raise DataError(f"a rater may not be named {name!r}", file=self.file, line=line, field="labels.rater")
         return name
 
-    def label(self, spec: LabelSpec, record: Record, rater: str | None, item: Any, row: Row) -> Label | None:
+    def label(
+        self, index: int, spec: LabelSpec, record: Record, rater: str | None, item: Any, row: Row
+    ) -> Label | None:
+        def part(name: str) -> Any:
+            path = getattr(spec, name)
+            return None if path is None else self.part(index, name, path, item, row.line)
+
         label = Label(construct=spec.about, rater=rater)
         said_something = False
+        reasons: list[str] = []
         if spec.criteria is not None:
-            said = self.said(spec.criteria, record.criteria, item, row)
+            said = self.said(part("criteria"), record.criteria, row)
             label = replace(label, criteria=said)
-            said_something |= any(word is not None for word in said.values())
-        words: dict[str, Any] = {}
-        for name in ("value", "rationale"):
-            path = getattr(spec, name)
-            got = None if path is None else self.at(path, item, f"labels.{name}", row.line)
-            words[name] = None if row.textual and got == "" else got
-        if isinstance(words["rationale"], list):
-            words["rationale"] = "\n".join(str(part) for part in words["rationale"]) or None
-        label = replace(label, **words)
+            said_something |= any(not is_missing(word) for word in said.values())
+        value, rationale = part("value"), part("rationale")
+        if isinstance(rationale, list):
+            rationale = "\n".join(str(text) for text in rationale)
+        label = replace(
+            label,
+            value=None if nothing(value) or (isinstance(value, str) and self.missing("value", value)) else value,
+            rationale=None if rationale == "" else rationale,
+        )
         if spec.severity is not None:
-            severity, score = self.severity(spec, item, row)
+            severity, score = self.severity(spec, part("severity"), row)
             label = replace(label, severity=severity, score=score)
             said_something |= severity is not None
-        if spec.score is not None:
-            score, reason = self.score(spec, record.criteria, label, item, row)
-            label = replace(label, score=score, rationale=label.rationale or (reason if said_something else None))
+        if spec.fraction is not None:
+            rule = spec.fraction
+            score, reason = fraction(
+                record.criteria, label.criteria or {}, rule.met, rule.where, weighted=rule.weighted
+            )
+            label = replace(label, score=score)
+            reasons += [reason] if reason and said_something else []
+            said_something |= score is not None
+        elif spec.score:
+            score = self.score(index, spec, item, row)
+            label = replace(label, score=score)
             said_something |= score is not None
         if spec.complete is not None:
-            complete = self.truth(spec.complete, item, row)
+            got = self.part(index, "complete", spec.complete.path, item, row.line)
+            complete, reason = self.truth(spec.complete, got, row)
             label = replace(label, complete=complete)
-            said_something |= complete is not None
+            reasons += [reason] if reason else []
+            said_something |= complete is not None or reason is not None
         elif spec.complete_when is not None:
-            label = replace(label, complete=meets(label.score, spec.complete_when))
-        return label if said_something or label.rationale or label.value not in (None, [], {}, "") else None
+            label = replace(label, complete=meets(label.score, spec.complete_when, *spec.scale))
+        label = replace(label, rationale="\n".join([*reasons, *([label.rationale] if label.rationale else [])]) or None)
+        return label if said_something or label.rationale or label.value is not None else None
 
-    def said(self, path: str, criteria: tuple[Criterion, ...], item: Any, row: Row) -> dict[str, Any]:
-        got = self.at(path, item, "labels.criteria", row.line)
+    def missing(self, name: str, value: Any) -> bool:
+        """Whether a label's cell holds no value; words such as NA are counted."""
+        found = is_missing(value)
+        if found and isinstance(value, str) and value.strip():
+            self.remarks[f"labels.{name}: {value.strip()!r} is no value"] += 1
+        return found
+
+    def said(self, got: Any, criteria: tuple[Criterion, ...], row: Row) -> dict[str, Any]:
         if isinstance(got, dict):
             return dict(got)
         words = got if isinstance(got, list) else []
@@ -272,13 +255,17 @@ class Mapper:
             )
         return {criterion.id: word for criterion, word in zip(criteria, words, strict=True)}
 
-    def severity(self, spec: LabelSpec, item: Any, row: Row) -> tuple[str | None, float | None]:
+    def severity(self, spec: LabelSpec, got: Any, row: Row) -> tuple[str | None, float | None]:
         """The severity by the card's own word, and its score; of a list, the worst. Nothing is the word ``none``."""
-        assert spec.severity is not None
-        got = self.at(spec.severity, item, "labels.severity", row.line)
-        if spec.severities is None:
-            return (None if got is None or got == "" else str(got)), None
-        words = [word for word in (got if isinstance(got, list) else [got]) if word not in (None, "")] or [None]
+        said = got if isinstance(got, list) else [got]
+        if spec.severities is None:  # `none` is a level here, not a missing one
+            levels = [
+                str(word)
+                for word in said
+                if (isinstance(word, str) and same_severity(word) == "none") or not self.missing("severity", word)
+            ]
+            return "; ".join(levels) or None, None
+        words = [word for word in said if word not in (None, "")] or [None]
         table = {same_severity(key): key for key in spec.severities}
         keys = []
         for word in words:
@@ -303,76 +290,91 @@ class Mapper:
         worst = min(keys, key=lambda key: (spec.severities or {})[key])
         return worst, spec.severities[worst]
 
-    def score(
-        self, spec: LabelSpec, criteria: tuple[Criterion, ...], label: Label, item: Any, row: Row
-    ) -> tuple[float | None, str | None]:
-        rule = spec.score
-        assert rule is not None
-        if rule.fraction is not None:
-            said, part = label.criteria or {}, rule.fraction
-            return fraction(criteria, said, part.met, part.where, weighted=part.weighted)
-        assert rule.path is not None
-        got = self.at(rule.path, item, "labels.score", row.line)
-        if got is None or got == "":
-            return None, None
-        number = _number(got)
-        low, high = sorted((rule.min, rule.max))
-        if not isinstance(number, int | float) or isinstance(number, bool) or not low <= number <= high:
-            raise DataError(
-                f"{got!r} is no number from {low:g} to {high:g}",
-                file=self.file,
-                line=row.line,
-                field="labels.score",
-                mend=f"correct it, or set min and max in {self.card.path}",
-            )
-        return (number - rule.min) / (rule.max - rule.min), None
-
-    def truth(self, spec: TruthSpec, item: Any, row: Row) -> bool | None:
-        got = self.at(spec.path, item, "labels.complete", row.line)
-        if got is None or got == "":
-            return None
-        word = str(got).lower() if isinstance(got, bool) else str(got).strip()
-        for words, verdict in ((spec.yes, True), (spec.no, False)):
-            if word in words or word.lower() in [item.lower() for item in words]:
-                return verdict
-        raise DataError(
-            f"{got!r} is neither one of {', '.join(spec.yes)} nor one of {', '.join(spec.no)}",
-            file=self.file,
-            line=row.line,
-            field="labels.complete",
-            mend=f"correct it, or add the word in {self.card.path}",
-        )
-
-    def join(self, record: Record) -> Record:
-        """The record with the joins that the card asks for; one rater alone is not joined."""
-        made = list(record.labels)
-        for spec in self.shape().labels:
-            people = raters(record, spec.about)
-            if spec.join is None or len(people) < 2:
+    def score(self, index: int, spec: LabelSpec, item: Any, row: Row) -> float | None:
+        """The first of the card's scores that holds a number, mapped by its ends to 0 (worst) to 1 (best)."""
+        for rule in spec.score:
+            assert rule.path is not None
+            got = self.part(index, "score", rule.path, item, row.line)
+            if self.missing("score", got):
                 continue
-            if spec.join == "criteria-majority":
-                assert spec.score is not None
-                assert spec.score.fraction is not None
-                part = spec.score.fraction
-                made.append(
-                    criteria_majority(
-                        people,
-                        record.criteria,
-                        spec.about,
-                        part.met,
-                        part.where,
-                        weighted=part.weighted,
-                        complete_when=spec.complete_when,
-                    )
+            written = decimal_point(got) if isinstance(got, str) else got
+            if written != got:
+                self.remarks["labels.score: a comma in a number is read as a decimal point"] += 1
+            number = _number(written)
+            low, high = sorted((rule.min, rule.max))
+            if not isinstance(number, int | float) or isinstance(number, bool) or not low <= number <= high:
+                raise DataError(
+                    f"{got!r} is no number from {low:g} to {high:g}",
+                    file=self.file,
+                    line=row.line,
+                    field="labels.score",
+                    mend=f"correct it, or set min and max in {self.card.path}",
                 )
-            else:
-                join = joined(record, spec.about, spec.join, complete_when=spec.complete_when)
-                made += [join] if join is not None else []
-        return replace(record, labels=tuple(made))
+            return float((exact(number) - exact(rule.min)) / (exact(rule.max) - exact(rule.min)))
+        return None
+
+    def truth(self, spec: TruthSpec, got: Any, row: Row) -> tuple[bool | None, str | None]:
+        """A rater's verdict, and, when several words were ticked that contradict each other, why there is none."""
+        words = [word for word in (got if isinstance(got, list) else [got]) if not self.missing("complete", word)]
+        yes, no = ({word.strip().casefold() for word in some} for some in (spec.yes, spec.no))
+        verdicts = set()
+        for word in words:
+            plain = str(word).strip().casefold()
+            if plain not in yes | no:
+                raise DataError(
+                    f"{word!r} is neither one of {', '.join(spec.yes)} nor one of {', '.join(spec.no)}",
+                    file=self.file,
+                    line=row.line,
+                    field="labels.complete",
+                    mend=f"correct it, or add the word in {self.card.path}",
+                )
+            verdicts.add(plain in yes)
+        if len(verdicts) > 1:
+            said = " and ".join(str(word) for word in words)
+            self.remarks[f"labels.complete: one rater said {said}, which is no verdict"] += 1
+            return None, f"said {said}: no verdict"
+        return next(iter(verdicts), None), None
+
+    def absent(self, whole: bool) -> Iterator[DataError]:
+        """An error for every part of `labels` that found nothing in any row, because what it names is not there.
+
+        `whole` says that the file was read to its end; else only a table, whose rows all have the same columns, can tell.
+        """
+        if not (whole or self.tabular):
+            return
+        for (index, name), trace in self.traces.items():
+            never = trace.never()
+            if never is None:
+                continue
+            key, beside = never
+            place = ("shapes", str(self.shape_name), "labels", str(index), *name.split("."))
+            lines = self.card.lines
+            line = next((lines[place[:end]] for end in range(len(place), 2, -1) if place[:end] in lines), None)
+            near = get_close_matches(key.casefold(), [item.casefold() for item in beside], 1, 0.6)
+            guess = next((item for item in beside if near and item.casefold() == near[0]), None)
+            yield DataError(
+                f"finds nothing in any row of {self.file or 'the data'}: there is no {key!r}"
+                + (
+                    f" among {', '.join(beside[:20])}"
+                    if beside
+                    else ", and where it is looked for stands a single value (write '@' for it)"
+                ),
+                file=self.card.path,
+                line=line,
+                field=f"labels.{name}",
+                mend=(f"did you mean {guess!r}? " if guess else "")
+                + (
+                    "Is it the card of this file (judgekit data list)? "
+                    if not guess and not self.found["labels"]
+                    else ""
+                )
+                + f"Correct {', '.join(sorted(trace.expressions))}, or take {name.partition('.')[0]} out of the card",
+            )
 
     def notes(self) -> list[str]:
         """What a reader should know: rows left out, with their number, and paths that found nothing anywhere."""
         out = [f"{number} of {self.rows} rows left out: {why}" for why, number in self.left_out.items()]
+        out += [f"{what} ({number} times)" for what, number in self.remarks.items()]
         if self.numbered:
             out.append(
                 f"{self.numbered} further labels by a rater who had already rated the record are kept as NAME [rating 2]"

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from judgekit.data.labels import fraction, meets
+from judgekit.data.labels import fraction
 from judgekit.data.model import RecordSet
 from judgekit.errors import DataError, MissingDependency
+from judgekit.exact import meets
 from judgekit.records import Label, Record
 
 __all__ = ["HCP_TAGS", "Prepared", "Step", "flatten", "language_of", "prepare_healthbench", "says_professional"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
+import itertools
 import json
 import math
 import re
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from judgekit.errors import DataError, MissingDependency
+from judgekit.limits import MAX_COLUMNS, MAX_DEPTH, gunzip, json_value, read_file
 
-__all__ = ["FORMATS", "Row", "format_of", "read_json_text", "read_rows"]
+__all__ = ["FORMATS", "Row", "format_of", "plain", "read_json_text", "read_rows", "stem"]
 
 FORMATS = ("jsonl", "json", "csv", "tsv", "parquet")
 _SUFFIXES = {
@@ -55,36 +56,101 @@ def format_of(path: str | Path) -> str:
     )
 
 
+def stem(path: str | Path) -> str:
+    """A file's name without the endings that tell its format: ``ratings`` of ``ratings.csv.gz``."""
+    name = Path(path).name
+    for suffix in (".gz", *_SUFFIXES):
+        name = name.removesuffix(suffix)
+    return name
+
+
+def plain(value: Any) -> Any:
+    """Column types as plain JSON values: missing is None, arrays are lists, times are ISO text."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return None if value != value else float(value)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [plain(item) for item in value]
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)
+
+
 def _raise(error: DataError) -> None:
     raise error
 
 
+def _silent(note: str) -> None:
+    pass
+
+
 def read_rows(
-    path: str | Path, format: str | None = None, on_error: Callable[[DataError], None] = _raise
+    path: str | Path,
+    format: str | None = None,
+    on_error: Callable[[DataError], None] = _raise,
+    on_note: Callable[[str], None] = _silent,
 ) -> Iterator[Row]:
     """Yield the rows of a file in order.
 
     `format` is one of `FORMATS`; by default the file's name tells. Nothing is converted: CSV cells stay text, JSON numbers
     stay numbers. DataError, with the line, for bad bytes, bad JSON, NaN, duplicate keys or columns, ragged rows. One bad line of
-    many goes to `on_error`, which raises it, unless the caller wants to hear of them all.
+    many goes to `on_error`, which raises it, unless the caller wants to hear of them all. `on_note` hears what was found out about the file: a
+    table divided by semicolons, tabs or bars, text in UTF-16, and a table in Windows-1252, as Excel saves it.
     """
     kind = format or format_of(path)
     if kind == "parquet":
         yield from _parquet(path)
         return
-    text = _text(path)
+    text = _text(path, kind, on_note)
     if kind == "jsonl":
         yield from _jsonl(str(path), text, on_error)
     elif kind == "json":
         yield from _json(str(path), text)
     else:
-        yield from _csv(str(path), text, "\t" if kind == "tsv" else ",", on_error)
+        usual = "\t" if kind == "tsv" else ","
+        delimiter = _delimiter(text, usual)
+        if delimiter != usual:
+            on_note(f"the columns of {Path(path).name} are divided by {_MARKS[delimiter]}")
+        yield from _csv(str(path), text, delimiter, on_error)
 
 
-def _text(path: str | Path) -> str:
+_MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# What Windows-1252 holds beyond ASCII in texts that people write: other bytes mean that the file is something else.
+_WESTERN = frozenset(
+    "äöüÄÖÜßàáâãåæçèéêëìíîïñòóôõøùúûýœšžÀÁÂÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕØÙÚÛÝŒŠŽ€‚„…‘’“”•–—°±²³µ·¹º»«¼½¾¿¡§©®™×÷´¨\xa0"
+)
+
+
+def _delimiter(text: str, usual: str) -> str:
+    """The mark that divides a table's columns: the usual one where it does, else the one that gives the most."""
+    columns: dict[str, int] = {}
+    for mark in (usual, *_MARKS):
+        try:
+            rows = [
+                row
+                for row in itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True), 20)
+                if row
+            ]
+        except csv.Error:
+            continue
+        if rows and len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):
+            columns[mark] = len(rows[0])
+    return usual if usual in columns or not columns else max(columns, key=lambda mark: columns[mark])
+
+
+def _text(path: str | Path, kind: str, on_note: Callable[[str], None]) -> str:
     place = Path(path)
     try:
-        raw = place.read_bytes()
+        raw = read_file(place, error=DataError)
     except FileNotFoundError:
         raise DataError("there is no such file", file=str(path), mend="check the path") from None
     except IsADirectoryError:
@@ -93,14 +159,28 @@ def _text(path: str | Path) -> str:
         raise DataError(f"cannot be read ({error.strerror})", file=str(path)) from None
     if place.name.lower().endswith(".gz") or raw[:2] == b"\x1f\x8b":
         try:
-            raw = gzip.decompress(raw)
+            raw = gunzip(raw, str(path), DataError)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"not a whole gzip file ({error})", file=str(path), mend="fetch it again") from None
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise DataError("the file is UTF-16", file=str(path), line=1, mend="save it as UTF-8")
+        try:
+            text = raw.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"not whole UTF-16 text ({error.reason})", file=str(path), mend="save it as UTF-8"
+            ) from None
+        on_note(f"{place.name} is UTF-16")
+        return text
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        western = raw.decode("cp1252", "replace") if kind in ("csv", "tsv") else "\ufffd"
+        strange = {char for char in western if ord(char) > 127}
+        if strange <= _WESTERN:
+            on_note(
+                f"{place.name} is not UTF-8 and was read as Windows-1252, with the letters {' '.join(sorted(strange)[:12])}"
+            )
+            return western
         line = raw.count(b"\n", 0, error.start) + 1
         raise DataError(
             f"byte {raw[error.start]:#04x} is not UTF-8",
@@ -148,7 +228,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, 
 def read_json_text(text: str, file: str | None, line: int, field: str | None = None) -> Any:
     """One JSON value, strictly: no NaN, no infinity, no key twice, no half surrogate. Errors name `file` and `line`."""
     try:
-        value = _DECODER.decode(text)
+        value = json_value(text, _DECODER.decode)  # type: ignore[arg-type]
     except json.JSONDecodeError as error:
         at = line + text.count("\n", 0, error.pos)
         raise DataError(
@@ -161,8 +241,8 @@ def read_json_text(text: str, file: str | None, line: int, field: str | None = N
     except _BadValue as error:
         message, _, mend = str(error).partition(": ")
         raise DataError(message, file=file, line=line, field=field, mend=mend or None) from None
-    except RecursionError:
-        raise DataError("nested too deeply", file=file, line=line, field=field) from None
+    except ValueError as error:
+        raise DataError(str(error), file=file, line=line, field=field, mend=f"{MAX_DEPTH} levels are read") from None
     if "\\u" in text and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
         raise DataError(
             "a \\ud800-\\udfff escape without its partner is not a character",
@@ -182,7 +262,18 @@ def _object(value: Any, file: str, line: int) -> dict[str, Any]:
             line=line,
             mend="one {...} a line; a file that holds one list is named .json",
         )
+    _width(len(value), file, line)
     return value
+
+
+def _width(n: int, file: str, line: int) -> None:
+    if n > MAX_COLUMNS:
+        raise DataError(
+            f"{n:,} columns are too many",
+            file=file,
+            line=line,
+            mend=f"a table has {MAX_COLUMNS:,} at most: keep what is needed",
+        )
 
 
 def _jsonl(file: str, text: str, on_error: Callable[[DataError], None]) -> Iterator[Row]:
@@ -238,7 +329,7 @@ def _csv(file: str, text: str, delimiter: str, on_error: Callable[[DataError], N
         if not cells or (len(cells) == 1 and not cells[0].strip() and (header is None or len(header) > 1)):
             continue
         if header is None:
-            header = _header(cells, file, line, delimiter)
+            header = _header(cells, file, line)
             continue
         if len(cells) != len(header):
             on_error(
@@ -255,22 +346,16 @@ def _csv(file: str, text: str, delimiter: str, on_error: Callable[[DataError], N
         raise DataError("the file is empty", file=file, line=1, mend="the first line names the columns")
 
 
-def _header(cells: list[str], file: str, line: int, delimiter: str) -> list[str]:
+def _header(cells: list[str], file: str, line: int) -> list[str]:
+    _width(len(cells), file, line)
     names = [cell.strip() for cell in cells]
-    if len(names) == 1 and delimiter == ",":
-        other = next((mark for mark in (";", "\t", "|") if mark in names[0]), None)
-        if other is not None:
-            raise DataError(
-                f"the columns seem to be divided by {other!r}",
-                file=file,
-                line=line,
-                mend="name the file .tsv" if other == "\t" else "save it with commas",
-            )
+    seen: set[str] = set()
     for index, name in enumerate(names):
         if not name:
             raise DataError(f"column {index + 1} has no name", file=file, line=line, mend="name it, or delete it")
-        if name in names[:index]:
+        if name in seen:
             raise DataError(f"two columns are named {name!r}", file=file, line=line, mend="rename one of them")
+        seen.add(name)
     return names
 
 
@@ -286,10 +371,11 @@ def _parquet(path: str | Path) -> Iterator[Row]:
         raise DataError("there is no such file", file=str(path), mend="check the path")
     try:
         table = pq.ParquetFile(path)
+        _width(len(table.schema_arrow), str(path), 1)
         number = 0
         for batch in table.iter_batches(batch_size=1024):
             for value in batch.to_pylist():
                 number += 1
-                yield Row(value, number)
+                yield Row(plain(value), number)
     except (ArrowInvalid, OSError) as error:
         raise DataError(f"not a readable Parquet file ({error})", file=str(path)) from None

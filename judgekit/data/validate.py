@@ -104,7 +104,8 @@ def _label_rows(items: Sequence[Record]) -> list[dict[str, Any]]:
 
 
 def _severities(items: Sequence[Record]) -> dict[str, int]:
-    found = Counter(label.severity for record in items for label in record.labels if label.severity is not None)
+    said = (label for record in items for label in record.labels if not is_join(label))
+    found = Counter(label.severity for label in said if label.severity is not None)
     return dict(found.most_common())
 
 

@@ -14,6 +14,7 @@ from judgekit.data.cards import Card, VerdictSpec, format_module, load_card
 from judgekit.data.mapping import Mapper
 from judgekit.data.model import RecordSet
 from judgekit.data.source import FORMATS, Row, read_json_text, read_rows
+from judgekit.data.table import is_missing
 from judgekit.errors import DataError
 from judgekit.records import Record
 
@@ -185,7 +186,7 @@ def _row(
 def _value(value: Any, textual: bool) -> Any:
     """A number as a number (a whole one as an int), other words as they are; nothing is None."""
     if isinstance(value, str) and textual:
-        if not value.strip():
+        if is_missing(value):
             return None
         try:
             value = float(value)

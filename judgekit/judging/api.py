@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import sys
 import threading
 from collections.abc import Coroutine, Iterable, Sequence
@@ -118,7 +119,8 @@ def specs_for(
 def run_in_thread(work: Coroutine[Any, Any, Outcome], stop: Stop) -> Outcome:
     """Run `work` to its end from anywhere: in a thread of its own where an event loop runs already.
 
-    There the first Ctrl-C drains and the second drops what is in flight, as in the main thread.
+    There the first Ctrl-C drains and the second drops what is in flight, as in the main thread, whoever took the signal before:
+    Python itself, `asyncio.run` (which would only cancel a task that cannot run meanwhile) or a notebook.
     """
     try:
         asyncio.get_running_loop()
@@ -139,15 +141,26 @@ def run_in_thread(work: Coroutine[Any, Any, Outcome], stop: Stop) -> Outcome:
         finally:
             done.set()
 
-    thread = threading.Thread(target=inside, name="judgekit", daemon=True)
-    thread.start()
-    while not done.is_set():
-        try:
-            # Not join(): a Ctrl-C inside it makes Python take the thread for ended.
-            done.wait(0.2)
-        except KeyboardInterrupt:
-            with contextlib.suppress(IndexError, RuntimeError):  # not begun yet, or over already
+    def interrupt(*_: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # over already
+            if loops:
                 loops[0].call_soon_threadsafe(stop.interrupt)
+            else:
+                stop.interrupt()
+
+    thread = threading.Thread(target=inside, name="judgekit", daemon=True)
+    with contextlib.ExitStack() as stack:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                before = signal.signal(number, interrupt)
+                stack.callback(signal.signal, number, signal.SIG_DFL if before is None else before)
+        thread.start()
+        while not done.is_set():
+            try:
+                # Not join(): a Ctrl-C inside it makes Python take the thread for ended.
+                done.wait(0.2)
+            except KeyboardInterrupt:  # raised by somebody else, as some notebooks do
+                interrupt()
     if fault:
         raise fault[0]
     return result[0]

@@ -110,7 +110,11 @@ def run_metrics(
     ]  # loads models first: what is missing is said before any work
     hashes = {record.id: record.fingerprint() for record in records}
     with RunStore(out) as store:
-        number = store.begin_command(list(argv or sys.argv), __version__)
+        about = {
+            "data": [{"name": records.name, "file": records.path, "records": len(records)}],
+            "metrics": [tally.signature for tally in tallies],
+        }
+        number = store.begin_command(list(argv or sys.argv), __version__, about)
         store.put_records(records.name, keep if keep is not None else records)
         outcome = "interrupted"
         jobs = _jobs(store, records, tallies)

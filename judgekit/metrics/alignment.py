@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from judgekit.metrics.factual_consistency import windows
 from judgekit.metrics.models import MINILM, Encoder, encoder, on_device_change
-from judgekit.metrics.nli_rules import FUNCTION_WORDS, content_words, stem
-from judgekit.metrics.text import tokens
+from judgekit.metrics.nli_rules import content_words, is_function_word, stem
+from judgekit.metrics.text import encodable, tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,7 +95,7 @@ def _words(text: str, spans: list[tuple[int, int]], vectors: np.ndarray) -> tupl
 
     forms, rows = [], []
     at = 0
-    for token in tokens(text):
+    for token in tokens(encodable(text)):  # spans are places in what the model was given
         while at < len(spans) and spans[at][1] <= token.start:
             at += 1
         inside = at
@@ -114,7 +114,7 @@ def _weight(form: str) -> float:
 
     A word of several pieces is rare: 1.
     """
-    if form in FUNCTION_WORDS or form in _ABOUT:
+    if is_function_word(form) or form in _ABOUT:
         return FUNCTION_WEIGHT
     ids = encoder(MINILM).piece_ids(form)
     if len(ids) != 1:
@@ -186,7 +186,7 @@ def support(response: str, claims: Sequence[str], question: str = "") -> list[Su
     read = encoder(MINILM).token_vectors(list(claims)) if claims else []
     for claim, (spans, vectors) in zip(claims, read, strict=True):
         forms, rows = _words(claim, spans, vectors)
-        if not found or all(form in FUNCTION_WORDS or form in _ABOUT for form in forms):
+        if not found or all(is_function_word(form) or form in _ABOUT for form in forms):
             results.append(None)
             continue
         base = np.array([_weight(form) for form in forms])

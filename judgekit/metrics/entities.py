@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from judgekit.metrics.negation import is_negated, negated_spans
 from judgekit.metrics.ner import recogniser
 from judgekit.metrics.quantities import QUANTITY_KINDS, quantities
-from judgekit.metrics.text import normalise
+from judgekit.metrics.text import fold, folded, normalise, span_in
 
 __all__ = ["MATCHES", "Entity", "entities_of", "match_entities", "matches", "maximum_matching"]
 
@@ -51,8 +51,16 @@ def entities_of(texts: Sequence[str], ner: str, *, aware: bool = False) -> list[
 
     Raises MissingDependency where the recogniser's package, model or data is absent.
     """
-    rows = recogniser(ner).find(texts)
-    return [_distinct(text, spans, aware) for text, spans in zip(texts, rows, strict=True)]
+    plain = [fold(text) for text in texts]
+    return [
+        [_as_written(entity, text) for entity in _distinct(read, spans, aware)]
+        for text, read, spans in zip(texts, plain, recogniser(ner).find(plain), strict=True)
+    ]
+
+
+def _as_written(entity: Entity, text: str) -> Entity:
+    start, end = span_in(folded(text)[1], entity.start, entity.end)
+    return replace(entity, text=text[start:end], start=start, end=end)
 
 
 def _distinct(text: str, spans: Iterable[tuple[int, int, str, tuple[str, ...]]], aware: bool) -> list[Entity]:

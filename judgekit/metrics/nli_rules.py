@@ -8,11 +8,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from judgekit.metrics.negation import polarity
+from judgekit.metrics.negation import negated_word, polarity
 from judgekit.metrics.quantities import quantities
 from judgekit.metrics.text import ABBREVIATIONS, sentences, words
 
-__all__ = ["FUNCTION_WORDS", "VERSION", "content_words", "judge_pair", "opposites", "stem"]
+__all__ = ["VERSION", "content_words", "is_function_word", "judge_pair", "opposites", "stem"]
 
 VERSION: Final = "baseline-rules-1"
 ALIKE: Final = 0.5  # share of the hypothesis's content words that the premise must hold before the rules speak
@@ -138,20 +138,6 @@ FUNCTION_WORDS: Final = frozenset(
         "off",
         "again",
         "once",
-        "don't",
-        "doesn't",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "weren't",
-        "shouldn't",
-        "won't",
-        "didn't",
-        "can't",
-        "cannot",
-        "mustn't",
-        "wouldn't",
-        "couldn't",
         "etc",
         "eg",
         "ie",
@@ -204,13 +190,18 @@ def stem(word: str) -> str:
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
 
 
+def is_function_word(form: str) -> bool:
+    """Whether a word form carries no content of its own; negated contractions carry none."""
+    return form in FUNCTION_WORDS or negated_word(form) is not None
+
+
 @lru_cache(maxsize=8192)
 def content_words(text: str) -> tuple[str, ...]:
     """Stems of the words that carry content, abbreviations written out, in order."""
     found: list[str] = []
     for word in words(text):
         for part in ABBREVIATIONS.get(word, word).split():
-            if part not in FUNCTION_WORDS and (len(part) > 1 or part.isdigit()):
+            if not is_function_word(part) and (len(part) > 1 or part.isdigit()):
                 found.append(stem(part))
     return tuple(found)
 

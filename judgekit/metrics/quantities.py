@@ -1,22 +1,27 @@
-"""Doses, frequencies, durations and plain numbers with units: found by rule, compared exactly, never by containment."""
+"""Doses, frequencies, durations and measures: read by rule, compared exactly, never by containment.
+
+An amount that cannot be read with one meaning ("1 500 mg", "1.000 mg", "5 mg/xyz") is none: it is never taken for another one.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
-from judgekit.metrics.text import UNITS
+from judgekit.metrics.text import UNITS, folded, span_in
 
-__all__ = ["QUANTITY_KINDS", "Quantity", "quantities"]
+__all__ = ["QUANTITY_KINDS", "Quantity", "number", "number_words", "plain", "quantities"]
 
 QUANTITY_KINDS: Final = ("dose", "frequency", "duration")
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """`kind` is one of `QUANTITY_KINDS` or ``number``; `norm` is equal for equal amounts: ``0.5 g`` and ``500 mg``, ``2 weeks`` and ``14 days``."""
+    """`kind` is one of `QUANTITY_KINDS` or ``measure`` (what was measured, or how old someone is); `norm` is equal for equal amounts: ``0.5 g`` and ``500 mg``, ``2 weeks`` and ``14 days``."""
 
     kind: str
     norm: str
@@ -24,133 +29,448 @@ class Quantity:
     end: int
 
 
-_NUMBER_WORDS: Final = {
-    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
-    "ten": "10", "twelve": "12", "fourteen": "14", "a": "1", "an": "1", "single": "1",
-}  # fmt: skip
-_N = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|" + "|".join(word for word in _NUMBER_WORDS if len(word) > 2) + ")"
-_RANGE = rf"{_N}(?:\s*(?:-|–|to|or)\s*{_N})?"
-_DOSE_UNIT = (
-    r"(?:mg|mgs|milligrams?|milligrammes?|mcg|µg|μg|ug|micrograms?|g|gm|grams?|kg|kilograms?|ml|mls|millilit(?:er|re)s?|cc"
-    r"|l|lit(?:er|re)s?|iu|units?|meq|mmol|tabs?|tablets?|caps|capsules?|drops?|puffs?|teaspoons?|tablespoons?|%|percent)"
-)
-_TIME = r"(?:h|hrs?|hours?|mins?|minutes?|days?|d|wks?|weeks?|months?|years?|yrs?)"
-_LONG_TIME = r"(?:hours?|hrs?|minutes?|mins?|days?|weeks?|wks?|months?|years?|yrs?)"
+# Numbers ------------------------------------------------------------------------------------------------------------------------
 
-_DOSE: Final = re.compile(
-    rf"(?<![\w.])(?<![A-Za-z]-)({_RANGE})[\s-]*({_DOSE_UNIT})(?![^\W\d_])(?:\s*(?:/|per)\s*(kg|m2|dl|ml|l|day|dose|hour|hr|h)\b)?(?:\s*(?:/|per)\s*(day|dose|hour|hr|h)\b)?",
+_ONES: Final = dict(
+    zip(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ],
+        range(20),
+        strict=True,
+    )
+)
+_TENS: Final = {
+    word: 10 * at
+    for at, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
+}
+_POWERS: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+_PARTS: Final = {"half": Decimal("0.5"), "quarter": Decimal("0.25")}
+
+_PLAIN_NUMBER: Final = re.compile(r"\d+|\d*\.\d+")
+_ENGLISH: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?")
+_CONTINENTAL: Final = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+,\d+|[1-9]\d{0,2}(?:\.\d{3}){2,}")
+_COMMA: Final = re.compile(r"\d+,\d+")
+_TWO_WAYS: Final = re.compile(r"[1-9]\d{0,2}\.000")  # a thousand in one country, one in another
+
+
+def number(text: str) -> Decimal | None:
+    """The value of a number in digits, as it is written in the world; None where it can be read in two ways or in none.
+
+    ``1,000`` and ``1.000.000`` have thousands, ``2,5`` and ``0,125`` a decimal comma, ``1.234,5`` both, ``1,00,000`` lakhs.
+    """
+    if _TWO_WAYS.fullmatch(text):
+        return None
+    if _PLAIN_NUMBER.fullmatch(text):
+        return Decimal(text)
+    if _ENGLISH.fullmatch(text):
+        return Decimal(text.replace(",", ""))
+    if _CONTINENTAL.fullmatch(text):
+        return Decimal(text.replace(".", "").replace(",", "."))
+    return Decimal(text.replace(",", ".")) if _COMMA.fullmatch(text) else None
+
+
+def number_words(text: str) -> Decimal | None:
+    """The value of a number in words: ``twenty-five``, ``a hundred and fifty``, ``two and a half``; None where it is none."""
+    words = re.findall(r"[a-z]+", text.casefold())
+    if words[-3:] in (["and", "a", "half"], ["and", "a", "quarter"]):
+        whole = number_words(" ".join(words[:-3]))
+        return None if whole is None else whole + _PARTS[words[-1]]
+    if "point" in words:
+        at = words.index("point")
+        whole, digits = number_words(" ".join(words[:at])), [_ONES.get(word, 10) for word in words[at + 1 :]]
+        if whole is None or not digits or max(digits) > 9:
+            return None
+        return Decimal(f"{whole}.{''.join(map(str, digits))}")
+    words = [word for word in words if word not in {"a", "an"}]
+    if len(words) == 1 and words[0] in _PARTS:
+        return _PARTS[words[0]]
+    total, part, last = Decimal(0), Decimal(0), ""
+    for word in words:
+        if word in _ONES and (not last or last in _POWERS or last == "and" or (last in _TENS and 0 < _ONES[word] < 10)):
+            part += _ONES[word]
+        elif word in _TENS and (not last or last in _POWERS or last == "and"):
+            part += _TENS[word]
+        elif word == "hundred" and last not in _POWERS and last != "and":
+            part = (part or 1) * 100
+        elif word in _POWERS and word != "hundred" and last != "and":
+            total, part = total + (part or 1) * _POWERS[word], Decimal(0)
+        elif word != "and" or last not in _POWERS:
+            return None
+        last = word
+    return None if not last or last == "and" else total + part
+
+
+_DIGITS: Final = r"(?>\d(?:[\d.,]*\d)?|\.\d+)"  # never a part of a longer number
+_WORD: Final = "(?:" + "|".join((*_ONES, *_TENS, *_POWERS, *_PARTS)) + ")"
+_SPELT: Final = rf"(?:(?:an?[\s-]+)?{_WORD}(?:(?:\s+and\s+(?:an?\s+)?|[\s-]+){_WORD}){{0,12}}(?:\s+point(?:\s+{_WORD}){{1,6}})?(?:\s+an?(?=\s))?)"
+_IN_DIGITS: Final = (
+    rf"(?:{_DIGITS}(?:\s?x\s?10\^\d+|\^\d+)?(?:(?:\s+|-)\d+/\d+|/{_DIGITS})?(?:\s+and\s+a\s+(?:half|quarter)\b)?"
+    rf"(?:[\s-](?:hundred|thousand|million|billion)\b)?)"
+)
+_ONE: Final = rf"(?:{_IN_DIGITS}|{_SPELT}\b)"
+_RANGE: Final = (
+    rf"(?:between\s+{_ONE}\s+and\s+{_ONE}|(?:{_ONE},\s+){{1,6}}{_ONE},?\s+or\s+{_ONE}|{_DIGITS}\s?x\s?{_DIGITS}(?!\^|\s?x)"
+    rf"|{_ONE}(?:\s*-\s*{_ONE}|\s+(?:to|or)\s+{_ONE})?)"
+)
+_FRACTION: Final = re.compile(rf"(?:({_DIGITS})(?:\s+|-))?(\d+)/({_DIGITS})")
+_POWER: Final = re.compile(rf"({_DIGITS})\s?x\s?10\^(\d+)|10\^(\d+)")
+
+
+@lru_cache(maxsize=4096)
+def _values(text: str) -> tuple[Decimal, ...] | None:
+    """The numbers of a range or list, or the one number; None where any of it cannot be read."""
+    text = text.strip().casefold()
+    found = re.fullmatch(rf"({_DIGITS})\s?x\s?({_DIGITS})", text)
+    if found:
+        one, two = number(found[1]), number(found[2])
+        return None if one is None or two is None else (one * two,)
+    whole = _value(text)
+    if whole is not None:
+        return whole
+    between = re.fullmatch(rf"between\s+({_ONE})\s+and\s+({_ONE})", text)
+    parts = between.groups() if between else re.split(r",\s+or\s+|,\s+|(?<=\d)\s*-\s*(?=[\d.])|\s+to\s+|\s+or\s+", text)
+    values: list[Decimal] = []
+    for part in parts:
+        value = _value(part)
+        if value is None:
+            return None
+        values += value
+    return tuple(values) if len(values) > 1 else None
+
+
+def _value(text: str) -> tuple[Decimal, ...] | None:
+    found = _POWER.fullmatch(text)
+    if found:
+        base = Decimal(1) if found[1] is None else number(found[1])
+        return None if base is None else (base * 10 ** int(found[2] or found[3]),)
+    found = re.fullmatch(r"(.*\d)[\s-](hundred|thousand|million|billion)", text)
+    if found:
+        value = _value(found[1])
+        return None if value is None else tuple(item * _POWERS[found[2]] for item in value)
+    found = re.fullmatch(r"(.*\d)\s+and\s+a\s+(half|quarter)", text)
+    if found:
+        value = _value(found[1])
+        return None if value is None or len(value) > 1 else (value[0] + _PARTS[found[2]],)
+    found = _FRACTION.fullmatch(text)
+    if found:
+        above, below = number(found[2]), number(found[3])
+        if above is None or below is None:
+            return None
+        if not (0 < above < below <= 10):
+            return None if found[1] else (above, below)  # 5/325 mg holds two drugs
+        whole = Decimal(0) if found[1] is None else number(found[1])
+        return None if whole is None else (whole + above / below,)
+    value_of = number(text) if re.match(r"[\d.]", text) else number_words(text)
+    return None if value_of is None else (value_of,)
+
+
+# Units --------------------------------------------------------------------------------------------------------------------------
+
+# These mean a unit after a number only; `UNITS` holds those that mean one anywhere.
+_SHORT_UNITS: Final = {"g": "g", "l": "l", "u": "unit", "h": "hour", "d": "day", "m": "m", "in": "inch", "c": "°c", "f": "°f", "lb": "lb", "lbs": "lb", "oz": "oz", "%": "%"}  # fmt: skip
+_TIMES: Final = ("minute", "hour", "day", "week", "month", "year")
+_MASS: Final = {"g": Decimal(1000), "mg": Decimal(1), "mcg": Decimal("0.001"), "ng": Decimal("0.000001")}  # fmt: skip
+_VOLUME: Final = {"l": Decimal(1000), "dl": Decimal(100), "cl": Decimal(10), "ml": Decimal(1), "teaspoon": Decimal(5), "tablespoon": Decimal(15)}  # fmt: skip
+_LENGTH: Final = {"cm": Decimal(10), "mm": Decimal(1)}
+_SCALES: Final = ((_MASS, "mg"), (_VOLUME, "ml"), (_LENGTH, "mm"))
+_MEASURED: Final = frozenset(
+    {
+        "mm",
+        "cm",
+        "m",
+        "inch",
+        "foot",
+        "mmhg",
+        "bpm",
+        "beats",
+        "breaths",
+        "cells",
+        "copies",
+        "°c",
+        "°f",
+        "lb",
+        "oz",
+        "kcal",
+        "kg",
+    }
+)
+
+
+def _spellings(chosen: Iterator[str]) -> str:
+    return "|".join(sorted(map(re.escape, chosen), key=len, reverse=True))
+
+
+_TIME: Final = "(?:" + _spellings(key for key, value in UNITS.items() if value in _TIMES) + ")"
+_UNIT: Final = (
+    "(?:mm\\s?hg|beats|breaths|cells|copies|degrees?\\s+(?:celsius|fahrenheit|[cf]\\b)|°\\s?[cf]|international\\s+units?|"
+    + _spellings(
+        iter({key for key, value in UNITS.items() if value not in _TIMES} | (set(_SHORT_UNITS) - set("hdcfm")))
+    )
+    + "|m(?=\\b(?!\\.\\d)))"
+)
+_TAIL: Final = re.compile(
+    rf"\s*(?:/|\bper\s+|(?<=\S)\s+a\s+(?=(?:dose|kilo)\b))\s*({_DIGITS})?\s*"
+    r"(kg|kilograms?|kilo|mm3|mm\^3|m2|m\^2|dl|ml|ul|l|litre|liter|day|d|dose|hours?|hr|h|minutes?|min|weeks?|wk|months?|years?|yr"
+    r"|tablets?|tab|capsules?|puffs?|sprays?|mol|mmol|g|24\s?h|hpf)(?![\w^])",
     re.IGNORECASE,
 )
+_MORE: Final = re.compile(r"\s?/\s?[\w^]|\s+per\s+\w", re.IGNORECASE)
+
+_START: Final = r"(?<![\w.,/:^])(?<![0-9]-)"
+_DOSE: Final = re.compile(rf"([<>≤≥]=?\s?)?{_START}({_RANGE})(?:\s*-\s*|\s*)({_UNIT})(?![^\W\d_]|\d|\^)", re.IGNORECASE)
 _FREQUENCY: Final = re.compile(
-    rf"\bevery\s+(?:({_RANGE})\s*-?\s*)?({_TIME})\b"
-    rf"|\bq\.?\s?(\d+)\s?-?\s?h(?:rs?|ours?)?\b"
-    rf"|\b({_RANGE}\s+times|once|twice|thrice)\s+(?:a|an|per|every|each|in\s+a)?\s*(day|daily|week|weekly|month|monthly|year|yearly)\b"
+    rf"\bevery\s+(other|second|alternate)\s+(day|night|week|month)\b|\b(?:on\s+)?(alternate)\s+(days|nights|weeks)\b"
+    rf"|\bevery\s+(?:({_RANGE})\s*-?\s*)?({_TIME}|h|d)\b"
+    rf"|\bq\.?\s?(\d+(?:\s?-\s?\d+)?)\s?-?\s?(h(?:rs?|ours?)?|d(?:ays?)?|w(?:ks?|eeks?)?|min)\b"
+    rf"|{_START}({_RANGE}\s+times?|once\s+or\s+twice|once|twice|thrice)\s+(?:an?\s+|per\s+|every\s+|each\s+|in\s+a\s+)?(day|daily|night|nightly|week|weekly|month|monthly|year|yearly)\b"
     rf"|\b(\d)\s?x\s?(?:/|per|a)?\s?(day|daily|week|weekly)\b"
-    r"|\b(b\.?i\.?d|t\.?i\.?d|q\.?i\.?d|q\.?d|qhs|o\.?d)\b\.?"
-    r"|\b(daily|nightly|hourly|weekly|monthly|yearly|annually)\b",
+    r"|\b(b\.?i\.?d|t\.?i\.?d|q\.?i\.?d|q\.?d|q\.?o\.?d|qhs|o\.?d|b\.?d|t\.?d\.?s|q\.?d\.?s)\b\.?(?!\w)"
+    r"|\b(daily|nightly|hourly|weekly|fortnightly|monthly|yearly|annually)\b",
     re.IGNORECASE,
 )
-_DURATION: Final = re.compile(rf"(?<![\w.])(?<![A-Za-z]-)({_RANGE})[\s-]+({_LONG_TIME})\b", re.IGNORECASE)
+_DURATION: Final = re.compile(
+    rf"{_START}({_RANGE})(?:\s*-\s*|\s+|(?<=\d))({_TIME}|h)\b(?!\s*(?:/|per\b))", re.IGNORECASE
+)
+_AGE: Final = re.compile(
+    rf"{_START}(\d{{1,3}}|{_SPELT})[\s-]*(?:years?|yrs?|y)[\s/-]*(?:olds?|o|of\s+age)\b|\baged?\s+(\d{{1,3}}|{_SPELT})\b(?:[\s-]*(?:years?|yrs?)\b)?"
+    rf"|{_START}(\d{{1,3}})[\s-]*(?:yo[mf]?|y/o)\b|{_START}(\d{{1,3}})(?-i:[MF])\b(?!\s*(?:/|per\b|catheter|sheath|tube|foley))",
+    re.IGNORECASE,
+)
 
 _LATIN: Final = {
-    "bid": "2 per day",
-    "tid": "3 per day",
-    "qid": "4 per day",
-    "qd": "1 per day",
-    "od": "1 per day",
-    "qhs": "1 per night",
-}
-_PERIOD: Final = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year"}
-_ADVERB: Final = {
-    "daily": "1 per day", "nightly": "1 per night", "hourly": "every 1 hour", "weekly": "1 per week", "monthly": "1 per month",
-    "yearly": "1 per year", "annually": "1 per year",
+    "bid": "2 per day", "tid": "3 per day", "qid": "4 per day", "qd": "1 per day", "od": "1 per day", "qhs": "1 per night", "qod": "every 2 day",
+    "bd": "2 per day", "tds": "3 per day", "qds": "4 per day",
 }  # fmt: skip
-_TIME_NORM: Final = {
-    "h": "hour",
-    "d": "day",
-    **{key: value for key, value in UNITS.items() if value in {"hour", "minute", "day", "week", "month", "year"}},
+_OFTEN: Final = {
+    "once": (Decimal(1),),
+    "twice": (Decimal(2),),
+    "thrice": (Decimal(3),),
+    "once or twice": (Decimal(1), Decimal(2)),
 }
-_MASS: Final = {"kg": Decimal(1_000_000), "g": Decimal(1000), "mg": Decimal(1), "mcg": Decimal("0.001")}
-_VOLUME: Final = {"l": Decimal(1000), "ml": Decimal(1)}
+_PERIOD: Final = {"daily": "day", "nightly": "night", "weekly": "week", "monthly": "month", "yearly": "year"}
+_ADVERB: Final = {
+    "daily": "1 per day", "nightly": "1 per night", "hourly": "every 1 hour", "weekly": "1 per week", "fortnightly": "every 14 day",
+    "monthly": "1 per month", "yearly": "1 per year", "annually": "1 per year",
+}  # fmt: skip
 
 
-def _plain(number: Decimal) -> str:
-    text = format(number.normalize(), "f")
+def plain(value: Decimal) -> str:
+    """A number without an exponent and without zeros that say nothing."""
+    text = format(round(value, 9).normalize(), "f")
     return "0" if text in {"-0", ""} else text
 
 
-def _number(text: str) -> Decimal | None:
-    word = _NUMBER_WORDS.get(text.strip().casefold())
-    try:
-        return Decimal(word or text.strip().replace(",", ""))
-    except InvalidOperation:
+def _amount(values: tuple[Decimal, ...], factor: Decimal = Decimal(1)) -> str:
+    return "-".join(plain(value * factor) for value in values)
+
+
+def _short(unit: str) -> str:
+    name = " ".join(unit.casefold().split())
+    name = UNITS.get(name) or _SHORT_UNITS.get(name) or name
+    if name.startswith("degree"):
+        return "°" + name.split()[-1][0]
+    return "iu" if name.startswith("international") else name.replace(" ", "")
+
+
+def _temperature(values: tuple[Decimal, ...], unit: str) -> str:
+    if unit == "°f":
+        values = tuple(round((value - 32) * 5 / 9, 1) for value in values)
+    return f"{_amount(values)} °c"
+
+
+def _dose(match: re.Match[str]) -> tuple[str, str, int] | None:
+    sign, amount, unit = match.groups()
+    values = None if _torn(match.string, match.start(2), amount) else _values(amount)
+    if values is None:
         return None
-
-
-def _amounts(text: str, factor: Decimal = Decimal(1)) -> str:
-    parts = re.split(r"\s*(?:-|–|\bto\b|\bor\b)\s*", text.strip(), flags=re.IGNORECASE)
-    numbers = [number * factor for part in parts if (number := _number(part)) is not None]
-    return "-".join(_plain(number) for number in numbers)
-
-
-def _dose(match: re.Match[str]) -> str:
-    amount, unit, *per = match.groups()
-    short = UNITS.get(unit.casefold().replace("µ", "μ"), unit.casefold().replace("µ", "μ")).rstrip("s")
-    for table, base in ((_MASS, "mg"), (_VOLUME, "ml")):
+    short, end, kind = _short(unit), match.end(), "dose"
+    if re.search(r"\d\s?x\s?\d", amount) and short in _MEASURED:
+        return None
+    factor, base = Decimal(1), short
+    for table, name in _SCALES:
         # Concentrations keep their numerator's own base: 0.5 g/l and 500 mg/l are equal, mg/kg is not mg.
         if short in table:
-            return f"{_amounts(amount, table[short])} {base}{_per(per)}"
-    return f"{_amounts(amount)} {short}{_per(per)}"
+            factor, base = table[short], name
+    tail = ""
+    while found := _TAIL.match(match.string, end):
+        below, per = found[1], _per(found[2])
+        if (below, per) == ("24", "hour"):
+            per = "day"
+        elif below is not None:
+            share = number(below)
+            if not share:
+                return None
+            factor /= share
+        tail += f"/{per}"
+        end = found.end()
+    if _MORE.match(match.string, end):
+        return None
+    if (
+        short in _MEASURED
+        or tail.startswith(("/dl", "/l", "/ul", "/mm3"))
+        or (tail == "/ml" and short in {"iu", "ng", "copies", "cells"})
+    ):
+        kind = "measure"
+    if f"{short}{tail}" == "beats/minute":
+        base, tail = "bpm", ""
+    if short in {"°c", "°f"}:
+        return kind, _sign(sign) + _temperature(values, short), end
+    if re.fullmatch(rf"{_DIGITS}/{_DIGITS}", amount) and len(values) == 2:
+        shown = "/".join(plain(value * factor) for value in values)  # two drugs, or systolic and diastolic: no range
+    else:
+        shown = _amount(values, factor)
+    return kind, f"{_sign(sign)}{shown} {base}{tail}", end
 
 
-def _per(parts: list[str | None]) -> str:
-    return "".join(f"/{_TIME_NORM.get(part.casefold(), part.casefold())}" for part in parts if part)
+def _torn(text: str, at: int, amount: str) -> bool:
+    """Whether what stands before an amount belongs to it, so that it cannot be read alone."""
+    before = text[max(0, at - 24) : at]
+    if re.search(r"(?<![\w.,])\d{1,3} $", before) and re.match(r"\d{3}(?!\d)", amount):
+        return True  # "1 500 mg": one and a half grams, or one of 500 mg
+    if not before.endswith("-") or re.search(r"(?:^|\n)\s*-$", before):
+        return False
+    return (
+        re.search(r"\d\s?[A-Za-z%]+-$", before) is None
+    )  # "5mg-10mg" is a range; else a name ("COVID-19"), or below zero
 
 
-def _duration(match: re.Match[str]) -> str:
-    unit = _TIME_NORM[match.group(2).casefold()]
-    return f"{_amounts(match.group(1), Decimal(7))} day" if unit == "week" else f"{_amounts(match.group(1))} {unit}"
+def _sign(sign: str | None) -> str:
+    return "" if sign is None else sign.strip().replace("<=", "≤").replace(">=", "≥")
 
 
-def _frequency(match: re.Match[str]) -> str:
-    every, unit, q_hours, times, period, x_times, x_period, latin, adverb = match.groups()
-    if unit:
-        time = _TIME_NORM.get(unit.casefold(), unit.casefold())
-        amount = _amounts(every) if every else "1"
-        hours = {
-            "6 hour": "4 per day",
-            "8 hour": "3 per day",
-            "12 hour": "2 per day",
-            "24 hour": "1 per day",
-            "1 day": "1 per day",
-        }
-        return hours.get(f"{amount} {time}", f"every {amount} {time}")
-    if q_hours:
-        per_day = {"6": "4 per day", "8": "3 per day", "12": "2 per day", "24": "1 per day"}
-        return per_day.get(q_hours, f"every {q_hours} hour")
-    if times:
-        count = {"once": "1", "twice": "2", "thrice": "3"}.get(times.casefold()) or _amounts(times.rsplit(None, 1)[0])
-        return f"{count} per {_PERIOD.get(period.casefold(), period.casefold())}"
-    if x_times:
-        return f"{x_times} per {_PERIOD.get(x_period.casefold(), x_period.casefold())}"
-    if latin:
-        return _LATIN[latin.casefold().replace(".", "")]
-    return _ADVERB[adverb.casefold()]
+def _per(unit: str) -> str:
+    name = unit.casefold().replace(" ", "").replace("^", "")
+    return {"24h": "day", "d": "day", "h": "hour"}.get(name, UNITS.get(name, name))
+
+
+def _duration(match: re.Match[str]) -> tuple[str, str, int] | None:
+    values = None if _torn(match.string, match.start(1), match[1]) else _values(match[1])
+    if values is None:
+        return None
+    unit = _short(match[2])
+    if unit == "week":
+        return "duration", f"{_amount(values, Decimal(7))} day", match.end()
+    return "duration", f"{_amount(values)} {unit}", match.end()
+
+
+def _age(match: re.Match[str]) -> tuple[str, str, int] | None:
+    values = _values(next(part for part in match.groups() if part is not None))
+    return None if values is None else ("age", f"{_amount(values)} year", match.end())
+
+
+def _every(values: tuple[Decimal, ...], unit: str) -> str:
+    if unit == "week":
+        unit, values = "day", tuple(value * 7 for value in values)
+    if unit == "hour" and len(values) == 1 and values[0] > 0:
+        (hours,) = values
+        if hours >= 4 and 24 % hours == 0:
+            return f"{plain(24 / hours)} per day"
+        if hours % 24 == 0:
+            unit, values = "day", (hours / 24,)
+    if values == (1,) and unit in {"day", "night", "month", "year"}:
+        return f"1 per {unit}"
+    return "1 per week" if (values, unit) == ((7,), "day") else f"every {_amount(values)} {unit}"
+
+
+def _frequency(match: re.Match[str]) -> tuple[str, str, int] | None:
+    other, other_unit, alternate, alternate_unit, every, unit, q, q_unit, times, period, x, x_period, latin, adverb = (
+        match.groups()
+    )
+    norm: str | None = None
+    if other or alternate:
+        norm = _every((Decimal(2),), (other_unit or alternate_unit).casefold().rstrip("s"))
+    elif unit:
+        values = _values(every) if every else (Decimal(1),)
+        norm = None if values is None else _every(values, _short(unit))
+    elif q:
+        values = _values(q)
+        norm = (
+            None
+            if values is None
+            else _every(values, {"h": "hour", "d": "day", "w": "week", "m": "minute"}[q_unit[0].casefold()])
+        )
+    elif times:
+        values = _OFTEN.get(" ".join(times.casefold().split())) or _values(times.rsplit(None, 1)[0])
+        norm = None if values is None else f"{_amount(values)} per {_PERIOD.get(period.casefold(), period.casefold())}"
+    elif x:
+        norm = f"{x} per {_PERIOD.get(x_period.casefold(), x_period.casefold())}"
+    elif latin:
+        norm = _LATIN[latin.casefold().replace(".", "")]
+    else:
+        norm = _ADVERB[adverb.casefold()]
+    return None if norm is None else ("frequency", norm, match.end())
+
+
+_RULES: Final = ((_FREQUENCY, _frequency), (_AGE, _age), (_DOSE, _dose), (_DURATION, _duration))
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Doses, frequencies and durations of a text, in order; where they overlap, frequency before dose before duration."""
+    """Frequencies, doses, measures and durations of a text, in order; where they overlap, the one named first here is taken.
+
+    An age is a duration in years. "500 mg to 1 g" and "0.5-1 g" are one range.
+    """
+    read, places = folded(text)
+    found = []
+    for item in _found(read):
+        start, end = span_in(places, item.start, item.end)
+        found.append(replace(item, start=start, end=end))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _found(text: str) -> tuple[Quantity, ...]:
     found: list[Quantity] = []
-    taken = bytearray(len(text))
-    rules = (
-        ("frequency", _FREQUENCY, _frequency),
-        ("dose", _DOSE, _dose),
-        ("duration", _DURATION, _duration),
-    )
-    for kind, pattern, norm in rules:
+    taken = bytearray(len(text) + 1)
+    for pattern, read in _RULES:
         for match in pattern.finditer(text):
             start, end = match.span()
-            if not any(taken[start:end]):
-                taken[start:end] = b"\x01" * (end - start)
-                found.append(Quantity(kind, norm(match), start, end))
-    return sorted(found, key=lambda item: item.start)
+            if any(taken[start:end]):
+                continue
+            result = read(match)
+            if result is None:
+                if pattern is not _AGE:
+                    taken[start:end] = b"\x01" * (end - start)  # what cannot be read is not read in part
+                continue
+            kind, norm, end = result
+            taken[start:end] = b"\x01" * (end - start)
+            found.append(Quantity("duration" if kind == "age" else kind, norm, start, end))
+    found.sort(key=lambda item: item.start)
+    merged: list[Quantity] = []
+    for item in found:
+        if merged and _one_range(merged[-1], item, text):
+            before = merged.pop()
+            low = before.norm.partition(" ")[0]
+            item = replace(item, norm=f"{low}-{item.norm}", start=before.start)
+        merged.append(item)
+    return tuple(merged)
+
+
+def _one_range(one: Quantity, two: Quantity, text: str) -> bool:
+    if (
+        one.kind != two.kind
+        or one.kind == "frequency"
+        or not re.fullmatch(r"\s*(?:-|\bto\b)\s*", text[one.end : two.start])
+    ):
+        return False
+    (low, unit), (high, other) = one.norm.split(" ", 1), two.norm.split(" ", 1)
+    return unit == other and _PLAIN_NUMBER.fullmatch(low) is not None and _PLAIN_NUMBER.fullmatch(high) is not None

@@ -10,7 +10,7 @@ from typing import ClassVar
 from judgekit.errors import MissingDependency
 from judgekit.metrics.base import Measurement, Metric
 from judgekit.metrics.pairs import missing_side
-from judgekit.metrics.text import words
+from judgekit.metrics.text import fold, words
 from judgekit.records import Record
 
 __all__ = ["METRIC", "RougeL"]
@@ -60,7 +60,7 @@ class RougeL(Metric):
                 lengths = [len(words(text or "")) for text in (record.reference, record.response)]
                 if not lengths[0]:
                     missing = Measurement(None, "the reference has no words")
-                elif not _READ.search((record.reference or "").lower()):
+                elif not _READ.search(fold(record.reference or "").lower()):
                     missing = Measurement(
                         None, "the reference has no word in the letters a to z, and ROUGE-L reads no others"
                     )
@@ -69,7 +69,7 @@ class RougeL(Metric):
             if missing is not None:
                 results.append(missing)
                 continue
-            score = scorer.score(record.reference, record.response)["rougeL"]
+            score = scorer.score(fold(record.reference or ""), fold(record.response or ""))["rougeL"]
             results.append(
                 Measurement(
                     float(score.fmeasure), None, {"precision": float(score.precision), "recall": float(score.recall)}

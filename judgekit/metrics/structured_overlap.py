@@ -9,12 +9,12 @@ from typing import ClassVar, Final
 
 from judgekit.metrics.base import Measurement, Metric
 from judgekit.metrics.pairs import missing_side
-from judgekit.metrics.text import is_blank, normalise, sentences, words
+from judgekit.metrics.text import fold, is_blank, normalise, sentences, words
 from judgekit.records import Record
 
 __all__ = ["METRIC", "StructuredOverlap", "list_items"]
 
-_LINE: Final = re.compile(r"^[ \t]*(?:[-*+•‣▪◦·–—]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+(\S.*)$", re.MULTILINE)
+_LINE: Final = re.compile(r"^[ \t]*(?:[-*+•‣▪◦·]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+(\S.*)$", re.MULTILINE)
 # "1) rest 2) fluids 3) aspirin" on one line: a number counts as a marker only in a rising sequence from 1.
 _INLINE: Final = re.compile(r"(?:(?<=\s)|^)\(?(\d{1,2})[.)]\s+(?=[^\W\d_])")
 # A comma or semicolon parts; between digits it does not ("1,000 mg"), nor before a year ("May 3, 2024").
@@ -136,6 +136,7 @@ def list_items(text: str) -> list[str]:
     Bullets, numbered and lettered lines; numbers within a line that rise from 1; comma and semicolon enumerations of three items
     and more, of at most six words each. Decimals, doses ("1,000 mg") and dates ("May 3, 2024") stay whole.
     """
+    text = fold(text)
     items: list[str] = []
     covered = bytearray(len(text) + 1)  # 1 where a character belongs to a list that was read already
     for match in _LINE.finditer(text):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import json
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Final, Protocol
 
 from judgekit.errors import DataError, MissingDependency, UsageError
+from judgekit.limits import json_value, open_text, read_file
 from judgekit.metrics.entities import Entity
 from judgekit.metrics.text import normalise
 
@@ -42,8 +41,8 @@ class _File:
 
     def __init__(self, path: str) -> None:
         try:
-            content = Path(path).read_bytes()
-            table = json.loads(content)
+            content = read_file(path, error=DataError)
+            table = json_value(content)
         except OSError as error:
             raise DataError(f"the synonym dictionary cannot be read: {error.strerror}", file=path) from None
         except ValueError as error:
@@ -94,7 +93,7 @@ class _Umls:
     def __init__(self, path: str) -> None:
         self._names: dict[str, set[str]] = {}
         try:
-            with open(path, encoding="utf-8", newline="") as file:
+            with open_text(path, DataError) as file:
                 for row in csv.reader(file, delimiter="|", quoting=csv.QUOTE_NONE):
                     if len(row) < 15:
                         raise DataError("a row of MRCONSO.RRF has at least 15 fields", file=path)

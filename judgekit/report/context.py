@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from judgekit.analysis.source import Source, open_source
 from judgekit.errors import JudgekitError
 from judgekit.runs.reader import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from judgekit.analysis.triage import Triage
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
+    from judgekit.analysis.triage.work import TriageResult
 
 __all__ = ["Context", "Snapshot", "rows_of"]
 
@@ -40,8 +40,8 @@ class Snapshot(Run):
 
     def studies(self, name: str, start: str) -> list[dict[str, Any]]:
         """What a study committed under kinds that begin with `start`, by kind."""
-        rows = self._rows("SELECT kind, payload FROM studies WHERE name = ? ORDER BY kind", (name,))
-        return [json.loads(payload) for kind, payload in rows if str(kind).startswith(start)]
+        rows = self._rows("SELECT kind FROM studies WHERE name = ? ORDER BY kind", (name,), "studies")
+        return [self.study(name, kind) or {} for (kind,) in rows if str(kind).startswith(start)]
 
     def latest(self) -> pd.DataFrame:
         """Judgements of each rubric's wording in use."""
@@ -70,9 +70,14 @@ class Context:
     metrics: tuple[str, ...] = ()
 
     @cached_property
+    def source(self) -> Source:
+        """The run as every analysis reads it."""
+        return open_source(self.run)
+
+    @cached_property
     def frame(self) -> pd.DataFrame:
         """Judgements of each rubric's wording in use."""
-        return self.run.latest()
+        return self.source.latest  # type: ignore[attr-defined]
 
     @cached_property
     def records(self) -> pd.DataFrame:
@@ -95,18 +100,18 @@ class Context:
         return self.run.studies(name, start)
 
     @cached_property
-    def _triage(self) -> Triage | str:
+    def _triage(self) -> TriageResult | str:
         from judgekit.analysis.triage import triage
 
         try:
-            return triage(self.run, self.recall, metric=self.metrics)
+            return triage(self.source, self.recall, metric=self.metrics)
         except JudgekitError as error:
             if error.kind == "usage":
                 raise
             return str(error)
 
     @property
-    def triage(self) -> Triage | None:
+    def triage(self) -> TriageResult | None:
         """Operating points of every data set, rubric, judge and rater; None with `problem` where it was refused."""
         return None if isinstance(self._triage, str) else self._triage
 
@@ -132,7 +137,7 @@ class Context:
         """When an answer is read, such as ``≤ 3``; None without a threshold."""
         if row.point.threshold is None:
             return None
-        sign = "≥" if row.values["flag_if"].startswith("score >=") else "≤"
+        sign = "≥" if row.worse else "≤"
         return f"{sign}\u00a0{row.point.threshold:g}"
 
     def no_curve(self) -> str:

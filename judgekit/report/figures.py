@@ -21,7 +21,7 @@ def write_figures(context: Context, found: Sequence[Section], folder: str | Path
     ------
     MissingDependency : matplotlib is not installed. InputError : the folder cannot be made or written.
     """
-    from judgekit.analysis.pictures import triage_figure
+    from judgekit.analysis.triage.pictures import triage_figure
 
     place = Path(folder)
     shown = [block for section in found if isinstance(section.panel, Panel) for block in section.panel.blocks]

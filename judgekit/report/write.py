@@ -112,7 +112,7 @@ def make_context(
     metrics: Sequence[str] = (),
 ) -> Context:
     """The context of a report; UsageError when the recall is no share in (0, 1]."""
-    from judgekit.analysis.triage import make_choices
+    from judgekit.analysis.triage.work import make_choices
 
     make_choices(recall)
     opened = run if isinstance(run, Run) else open_run(run)

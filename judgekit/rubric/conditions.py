@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+from judgekit.exact import compare
 from judgekit.rubric.nodes import Map, Node, Seq, as_map, as_text, fail, is_null
 
 __all__ = ["Condition", "holds", "matches", "read_comparison", "read_condition", "read_conditions"]
@@ -45,14 +48,7 @@ def holds(condition: Condition, value: Any) -> bool:
         return any(_same(operand, value) for operand in condition.operands)
     if condition.op == "!=":
         return not any(_same(operand, value) for operand in condition.operands)
-    number = condition.number
-    if number is None or isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    if condition.op == ">=":
-        return value >= number
-    if condition.op == "<=":
-        return value <= number
-    return value > number if condition.op == ">" else value < number
+    return condition.number is not None and _finite(value) and compare(value, condition.op, condition.operands[0])
 
 
 def _same(operand: str | None, value: Any) -> bool:
@@ -60,9 +56,13 @@ def _same(operand: str | None, value: Any) -> bool:
         return operand is None and value is None
     if isinstance(value, bool):
         return operand == ("true" if value else "false")
-    if isinstance(value, int | float):
-        return bool(_NUMBER.fullmatch(operand)) and float(operand) == value
+    if isinstance(value, int | float | Fraction):
+        return bool(_NUMBER.fullmatch(operand)) and _finite(value) and compare(operand, "==", value)
     return operand == str(value)
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float | Fraction) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def matches(conditions: Mapping[str, Condition], item: Any) -> bool:

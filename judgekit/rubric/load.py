@@ -109,7 +109,9 @@ def _parent(name: str, path: Path, node: Node) -> Path:
     here = path.resolve().parent
     is_path = "/" in name or name.endswith((".yaml", ".yml"))
     beside = here / (name if is_path else f"{name}.yaml")
-    if beside.is_file() and (is_path or beside.resolve() != path.resolve()):
+    if is_path and not beside.resolve().is_relative_to(here):
+        fail(node, "extends", f"{name} lies outside of this file's folder", "copy the file beside this one and name it")
+    if beside.is_file() and beside.resolve().is_relative_to(here) and (is_path or beside.resolve() != path.resolve()):
         return beside
     found = library_files("rubrics", ".yaml")
     if not is_path and name in found:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from judgekit.errors import RubricError
+from judgekit.limits import read_file
 
 __all__ = [
     "Map",
@@ -120,7 +121,7 @@ def read_utf8(path: Path, what: str = "rubric file") -> str:
                 file=name,
                 mend=f"keep it under {MAX_BYTES:,}; long example sets belong in a data file (`examples: {{retrieve: ...}}`)",
             )
-        data = path.read_bytes()
+        data = read_file(path, MAX_BYTES, RubricError, what)
     except FileNotFoundError:
         raise RubricError(f"there is no such {what}", file=name, mend="check the path") from None
     except OSError as error:

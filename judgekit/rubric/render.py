@@ -14,7 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgekit.errors import RubricError
+
 __all__ = [
+    "Budget",
     "Compare",
     "Fenced",
     "For",
@@ -34,6 +37,26 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,16}", re.ASCII)
 _PLAIN_ATTRIBUTES = ("id", "role", "kind", "letter", "value", "label")
 NONCE_CHARS = 12
 NOT_GIVEN = "(not given)"
+MAX_STEPS = 500_000
+MAX_CHARS = 20_000_000
+
+
+class Budget:
+    """What filling may cost: loops inside loops multiply, and a few lines of a stranger's rubric could fill for ever."""
+
+    def __init__(self) -> None:
+        self.steps = self.chars = 0
+
+    def spend(self, chars: int) -> None:
+        """One step that adds so many characters; RubricError where it is one too many."""
+        self.steps += 1
+        self.chars += chars
+        if self.steps > MAX_STEPS or self.chars > MAX_CHARS:
+            raise RubricError(
+                f"filling the prompt takes more than {MAX_STEPS:,} steps or {MAX_CHARS:,} characters",
+                field="prompt",
+                mend="take out loops that stand inside loops",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +152,7 @@ def render(program: Sequence[Node], inputs: Mapping[str, Any], seed: str = "") -
     seed : hash of the template. The nonce is a hash of it and of all fenced texts, taken again until no text holds it.
     """
     pieces: list[str | Fenced] = []
-    _fill(program, dict(inputs), pieces)
+    _fill(program, dict(inputs), pieces, Budget())
     fenced = [piece for piece in pieces if isinstance(piece, Fenced)]
     if not fenced:
         return "".join(piece for piece in pieces if isinstance(piece, str)).strip("\n")
@@ -139,10 +162,10 @@ def render(program: Sequence[Node], inputs: Mapping[str, Any], seed: str = "") -
     )
 
 
-def fill_static(program: Sequence[Node], names: Mapping[str, Any]) -> str:
+def fill_static(program: Sequence[Node], names: Mapping[str, Any], budget: Budget | None = None) -> str:
     """The text of a part that holds nothing of a record."""
     pieces: list[str | Fenced] = []
-    _fill(program, dict(names), pieces)
+    _fill(program, dict(names), pieces, budget or Budget())
     return "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
 
 
@@ -159,21 +182,26 @@ def _nonce(seed: str, fenced: list[Fenced]) -> str:
     return nonce
 
 
-def _fill(program: Sequence[Node], names: dict[str, Any], out: list[str | Fenced]) -> None:
+def _fill(program: Sequence[Node], names: dict[str, Any], out: list[str | Fenced], budget: Budget) -> None:
     for node in program:
         if isinstance(node, Text):
+            budget.spend(len(node.text))
             out.append(node.text)
         elif isinstance(node, Print):
-            out.append(_shown(node, _value(node.ref, names)))
+            piece = _shown(node, _value(node.ref, names))
+            budget.spend(len(piece if isinstance(piece, str) else piece.text))
+            out.append(piece)
         elif isinstance(node, If):
-            _fill(node.body if _holds(node.test, names) else node.orelse, names, out)
+            budget.spend(0)
+            _fill(node.body if _holds(node.test, names) else node.orelse, names, out, budget)
         else:
             items = _items(_value(node.source, names))
             if not items:
-                _fill(node.orelse, names, out)
+                _fill(node.orelse, names, out, budget)
             for i, item in enumerate(items):
+                budget.spend(0)
                 loop = {"index": i + 1, "first": i == 0, "last": i == len(items) - 1}
-                _fill(node.body, {**names, node.variable: item, "loop": loop}, out)
+                _fill(node.body, {**names, node.variable: item, "loop": loop}, out, budget)
 
 
 def _items(value: Any) -> list[Any]:

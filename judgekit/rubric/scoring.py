@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from judgekit.exact import exact, exact_mean
 from judgekit.records import Criterion
 from judgekit.rubric.conditions import holds
 from judgekit.rubric.fields import BooleanField, Field, ListField, NumberField, ScaleField, TextField
@@ -74,7 +75,7 @@ def score_verdict(
         raw, share, reason = _fields(spec, verdict, flags)
     if raw is None or share is None:
         return RubricScore(None, None, None, reason, tuple(dict.fromkeys(flags)))
-    return RubricScore(float(raw), float(share), _complete(spec, float(raw)), None, tuple(dict.fromkeys(flags)))
+    return RubricScore(float(raw), float(share), _complete(spec, raw), None, tuple(dict.fromkeys(flags)))
 
 
 def rule_score(spec: RubricSpec) -> RubricScore | None:
@@ -88,21 +89,21 @@ def rule_score(spec: RubricSpec) -> RubricScore | None:
             verdict[field.name] = int(value)
         elif field.name in spec.score.fields:
             verdict[field.name] = bool(value) if isinstance(field, BooleanField) else value
-    share = Fraction(str(value))
+    share = exact(value)
     scored = spec.field(spec.score.fields[0])
     if isinstance(scored, ScaleField) and spec.score.kind in ("field", "mean"):
         share = scored.share(share)
     elif isinstance(scored, NumberField):
         share = _by_ends(scored, share)
-    return RubricScore(float(value), float(share), _complete(spec, float(value)), None, (), verdict)
+    return RubricScore(float(value), float(share), _complete(spec, value), None, (), verdict)
 
 
-def _complete(spec: RubricSpec, raw: float) -> bool | None:
+def _complete(spec: RubricSpec, raw: Fraction | float) -> bool | None:
     return None if spec.complete_when is None else holds(spec.complete_when, raw)
 
 
 def _by_ends(field: NumberField, value: Fraction) -> Fraction:
-    low, high = Fraction(str(field.low)), Fraction(str(field.high))
+    low, high = exact(field.low), exact(field.high)
     return (value - low) / (high - low)
 
 
@@ -124,18 +125,18 @@ def _fields(
         number = read_number(value)
         if number is None:
             return None, None, f"`{name}` is {value!r}, not a number"
-        exact = Fraction(str(number))
-        raws.append(exact)
+        written = exact(number)
+        raws.append(written)
         if isinstance(field, ScaleField):
             if number not in [level.value for level in field.levels]:
                 flags.append(f"{'between_levels' if field.low < number < field.high else 'off_scale'}:{name}")
-            shares.append(field.share(exact))
+            shares.append(field.share(written))
         else:
             assert isinstance(field, NumberField)
             if field.low is not None and field.high is not None and not field.low <= number <= field.high:
                 flags.append(f"off_scale:{name}")
-            shares.append(_by_ends(field, exact))
-    return sum(raws, Fraction()) / len(raws), sum(shares, Fraction()) / len(shares), None
+            shares.append(_by_ends(field, written))
+    return exact_mean(raws), exact_mean(shares), None
 
 
 def _counted(
@@ -172,8 +173,8 @@ def _counted(
 
 def _identity(criterion: Criterion | Mapping[str, Any]) -> tuple[str, Fraction]:
     if isinstance(criterion, Mapping):
-        return str(criterion["id"]), Fraction(str(criterion.get("points", 1)))
-    return criterion.id, Fraction(str(criterion.points))
+        return str(criterion["id"]), exact(criterion.get("points", 1))
+    return criterion.id, exact(criterion.points)
 
 
 def _text_flags(fields: Sequence[Field], verdict: Mapping[str, Any], flags: list[str], prefix: str = "") -> None:

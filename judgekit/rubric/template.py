@@ -14,7 +14,7 @@ from judgekit.errors import RubricError
 from judgekit.rubric.flow import guards, join, reads_record
 from judgekit.rubric.names import Context, Names
 from judgekit.rubric.nodes import read_utf8, shown
-from judgekit.rubric.render import Compare, For, If, Logic, Node, Text, fill_static
+from judgekit.rubric.render import Budget, Compare, For, If, Logic, Node, Text, fill_static
 from judgekit.rubric.spec import RECORD_INPUTS, PromptText
 
 __all__ = ["Template", "TemplateCompiler"]
@@ -24,6 +24,7 @@ _ENVIRONMENT = SandboxedEnvironment(
     undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, autoescape=False
 )
 MAX_INCLUDES = 40
+MAX_NODES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ class TemplateCompiler(Names):
         self.find_part = find_part
         self.seen_blocks: set[str] = set()
         self.includes = 0
+        self.nodes = 0
+        self.budget = Budget()
 
     def compile(self, prompt: PromptText, static: bool = False) -> Template:
         """Check and compile one prompt; under `static` nothing of the record may stand in it."""
@@ -108,6 +111,9 @@ class TemplateCompiler(Names):
     def _body(self, body: Iterable[nodes.Node], context: Context) -> list[Node]:
         out: list[Node] = []
         for node in body:
+            self.nodes += 1
+            if self.nodes > MAX_NODES:  # blocks that hold super() many times multiply
+                self.fail(node, context, f"more than {MAX_NODES:,} pieces", "write less")
             if isinstance(node, nodes.Output):
                 for piece in node.nodes:
                     out.extend(self._piece(piece, context))
@@ -174,7 +180,11 @@ class TemplateCompiler(Names):
         loop = For(variable, ref, join(self._body(node.body, inner)), join(self._body(node.else_, context)))
         own = {variable, "loop"} | set(context.variables)
         if not dynamic and not context.variables and not reads_record(loop, context.record_variables, own):
-            return [Text(fill_static([loop], {f"fields.{name}": levels for name, levels in self.levels.items()}))]
+            return [
+                Text(
+                    fill_static([loop], {f"fields.{name}": levels for name, levels in self.levels.items()}, self.budget)
+                )
+            ]
         return [loop]
 
     def _if(self, node: nodes.If, context: Context) -> list[Node]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import socket
 import sys
 from datetime import UTC, datetime
@@ -12,13 +11,10 @@ from pathlib import Path
 from typing import IO
 
 from judgekit.errors import InputError
+from judgekit.runs.schema import no_links
+from judgekit.safety import words_without_secrets
 
-__all__ = ["WriterLock", "without_secrets"]
-
-
-def without_secrets(word: str) -> str:
-    """A word of the command line as a run may keep it: user and password in an address are struck out."""
-    return re.sub(r"://[^/@\s]+@", "://***@", word)
+__all__ = ["WriterLock"]
 
 
 class WriterLock:
@@ -26,6 +22,7 @@ class WriterLock:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "run.lock"
+        no_links(folder)  # the lock is emptied below: it must not be another file of the user's
         self._file: IO[str] | None = open(self.path, "a+", encoding="utf-8")  # noqa: SIM115 - held until release()
         if not _take(self._file):
             holder = self._holder()
@@ -42,7 +39,7 @@ class WriterLock:
             "pid": os.getpid(),
             "host": socket.gethostname(),
             "since": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command": " ".join(map(without_secrets, sys.argv))[:300],
+            "command": " ".join(words_without_secrets(sys.argv))[:300],
         }
         self._file.write(json.dumps(about))
         self._file.flush()

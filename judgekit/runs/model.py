@@ -6,10 +6,22 @@ under one rubric by one judge, one sample; it may rest on several calls (one a c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["SCORED", "SERVED", "STATUSES", "UNSCORED", "CallRow", "Judgement", "Measured", "RubricRow", "Status"]
+__all__ = [
+    "SCORED",
+    "SERVED",
+    "STATUSES",
+    "UNSCORED",
+    "Bill",
+    "CallRow",
+    "Judgement",
+    "Measured",
+    "RubricRow",
+    "Status",
+]
 
 Status = Literal["ok", "rule", "invalid", "refused", "truncated", "filtered", "error", "skipped"]
 
@@ -21,12 +33,59 @@ SERVED: tuple[str, ...] = ("ok", "refused", "truncated", "filtered")
 
 
 @dataclass(frozen=True, slots=True)
+class Bill:
+    """US dollars that were billed: at least and at most so many. `at_most` None: there is a price that nobody knows.
+
+    They differ where a request reached the provider and nothing usable came back, or a reply did not say what it used: that may
+    have cost nothing, or all that was set aside for it.
+    """
+
+    at_least: float = 0.0
+    at_most: float | None = 0.0
+
+    @property
+    def exact(self) -> float | None:
+        """The figure where there is one, else None."""
+        return self.at_least if self.at_least == self.at_most else None
+
+    def __add__(self, other: Bill) -> Bill:
+        most = None if self.at_most is None or other.at_most is None else self.at_most + other.at_most
+        return Bill(self.at_least + other.at_least, most)
+
+    def bounds(self, name: str) -> dict[str, float | None]:
+        """``NAME_at_least`` and ``NAME_at_most``, where there is no one figure and something is known."""
+        if self.exact is not None or (self.at_most is None and not self.at_least):
+            return {}
+        return {f"{name}_at_least": self.at_least, f"{name}_at_most": self.at_most}
+
+    @classmethod
+    def of(cls, cost: float | None, effective: Mapping[str, Any], answered: bool) -> Bill:
+        """The bill of one call: its cost, else the bounds that it keeps under ``bill``, else unknown where anybody `answered`."""
+        if cost is not None:
+            return cls(cost, cost)
+        bounds = effective.get("bill")
+        return cls(0.0, None if answered else 0.0) if bounds is None else cls(*bounds)
+
+    def __str__(self) -> str:
+        if self.at_most is None:
+            return f"at least {_dollars(self.at_least)}" if self.at_least else "cost unknown"
+        if self.exact is not None:
+            return _dollars(self.at_least)
+        return f"at least {_dollars(self.at_least)}, at most {_dollars(self.at_most)}"
+
+
+def _dollars(value: float) -> str:
+    return f"${value:.4f}" if value < 10 else f"${value:,.2f}"
+
+
+@dataclass(frozen=True, slots=True)
 class CallRow:
     """One stored request.
 
     `key` is the content address: messages, schema as sent, model, requested sampling, endpoint, sample number.
     Calls with a status in `SERVED` answer later runs; others are kept for the eye only. `attempts` holds each try in order:
-    ``{"text", "problem", "finish_reason", "usage"}``. Costs are US dollars; None is unknown, never 0.
+    ``{"text", "problem", "finish_reason", "usage"}``. Costs are US dollars; None is
+    unknown, never 0; what is known of such a cost stands in ``effective["bill"]`` (see `Bill`).
     """
 
     key: str
@@ -46,6 +105,12 @@ class CallRow:
     cost: float | None = None
     latency_s: float | None = None
     created: str | None = None  # ISO 8601, UTC
+
+    @property
+    def bill(self) -> Bill:
+        """What the call was billed, as far as it is known."""
+        answered = self.tokens_in is not None or self.text is not None or self.latency_s is not None
+        return Bill.of(self.cost, self.effective, answered)
 
 
 @dataclass(frozen=True, slots=True)

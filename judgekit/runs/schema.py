@@ -1,12 +1,14 @@
 """How a run lies on disk: the SQL, and opening it for writing or for reading.
 
 A run is a folder with ``run.sqlite`` in WAL mode. ``application_id`` says that the file is ours, ``user_version`` which
-schema it has.
+schema it has. Both are easily forged, so the tables themselves must be those that judgekit makes: a view or a trigger in their place
+could run for ever. Files of the run that are links lead out of it and are refused.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import shutil
 import sqlite3
 import tempfile
@@ -16,10 +18,10 @@ from urllib.parse import quote
 
 from judgekit.errors import InputError
 
-__all__ = ["DATABASE", "SCHEMA_VERSION", "guard", "open_reader", "open_writer"]
+__all__ = ["DATABASE", "SCHEMA_VERSION", "guard", "no_links", "open_reader", "open_writer", "tables"]
 
 DATABASE = "run.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION_ID = 0x4A4B4954  # "JKIT"
 
 TABLES = """
@@ -62,11 +64,38 @@ CREATE TABLE studies (
 CREATE TABLE commands (
     id INTEGER PRIMARY KEY, argv TEXT NOT NULL, version TEXT NOT NULL, started TEXT NOT NULL, ended TEXT, outcome TEXT);
 """
+# What each later schema does to the one before; a new run is made as the first and takes every step.
+STEPS = {
+    # Which wording is in use follows a counter (the clocks of two machines differ), and the log says who did what.
+    2: """
+ALTER TABLE commands ADD COLUMN about TEXT;
+CREATE TABLE uses_counted (
+    dataset TEXT NOT NULL, rubric TEXT NOT NULL, judge TEXT NOT NULL, ask TEXT NOT NULL, score_fp TEXT NOT NULL,
+    used INTEGER NOT NULL, PRIMARY KEY (dataset, rubric, judge, ask)) WITHOUT ROWID;
+INSERT INTO uses_counted SELECT dataset, rubric, judge, ask, score_fp, row_number() OVER (ORDER BY used) FROM uses;
+DROP TABLE uses;
+ALTER TABLE uses_counted RENAME TO uses;
+""",
+}
+_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal", "run.lock")
+
+
+@functools.lru_cache(maxsize=4)
+def _expected(version: int) -> dict[str, str]:
+    """The SQL of every table and index of a schema, as SQLite keeps it."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as con:
+        con.executescript(TABLES + "".join(step for to, step in STEPS.items() if to <= version))
+        return dict(con.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+
+
+def tables(version: int = SCHEMA_VERSION) -> list[str]:
+    """The names of a run's tables."""
+    return [name for name, sql in _expected(version).items() if sql.startswith("CREATE TABLE")]
 
 
 @contextlib.contextmanager
-def guard(folder: Path) -> Iterator[None]:
-    """Turn what SQLite and the disk say into a sentence with a way out."""
+def guard(folder: Path, table: str | None = None) -> Iterator[None]:
+    """Turn what SQLite and the disk say into a sentence with a way out; `table` is what is being read."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -92,10 +121,11 @@ def guard(folder: Path) -> Iterator[None]:
             )
         raise InputError(message, file=str(folder / DATABASE), mend=mend) from error
     except sqlite3.DatabaseError as error:
+        where = f"the table {table} cannot be read" if table else "this is not a run that can be read"
         raise InputError(
-            f"this is not a run that can be read ({error})",
+            f"{where} ({error})",
             file=str(folder / DATABASE),
-            mend="name another folder, or restore this one from a copy",
+            mend=f"`judgekit runs check {folder}` says what can be saved; or restore the run from a copy",
         ) from error
     except OSError as error:
         raise InputError(
@@ -108,24 +138,50 @@ def guard(folder: Path) -> Iterator[None]:
 def open_writer(folder: Path) -> sqlite3.Connection:
     """Open or create the run's database for writing; the caller holds the writer's lock."""
     with guard(folder):
+        no_links(folder)
         con = sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
         try:
             _check(con, folder)
+            for kind, name in con.execute("SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')"):
+                raise InputError(
+                    f"the run holds the {kind} {name!r}, which judgekit did not make",
+                    file=str(folder / DATABASE),
+                    mend=f"`judgekit runs check {folder} --repair` makes a run without it",
+                )
             con.execute("PRAGMA foreign_keys = ON")
             # NORMAL in WAL mode: a killed process loses nothing that was committed; a power cut may lose the last
             # replies (they are then asked again) and never breaks the file.
             con.execute("PRAGMA journal_mode = WAL")
             con.execute("PRAGMA synchronous = NORMAL")
-            if con.execute("PRAGMA user_version").fetchone()[0] == 0:
-                script = f"{TABLES}PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};"
-                con.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
+            _upgrade(con)
         except BaseException:
             con.close()
             raise
     return con
 
 
+def _upgrade(con: sqlite3.Connection) -> None:
+    version = con.execute("PRAGMA user_version").fetchone()[0]
+    if version < SCHEMA_VERSION:
+        script = "" if version else f"{TABLES}PRAGMA application_id = {APPLICATION_ID};"
+        script += "".join(step for to, step in STEPS.items() if to > version)
+        con.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+
+
+def no_links(folder: Path) -> None:
+    """Refuse a run whose files lead somewhere else, or are pipes and devices."""
+    for name in _FILES:
+        path = folder / name
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise InputError(
+                f"{name} is a link, a pipe or a device, not a file",
+                file=str(path),
+                mend="put the file itself into the run's folder",
+            )
+
+
 def _check(con: sqlite3.Connection, folder: Path) -> None:
+    con.execute("PRAGMA trusted_schema = OFF")
     version = con.execute("PRAGMA user_version").fetchone()[0]
     ours = con.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
     empty = con.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
@@ -139,12 +195,22 @@ def _check(con: sqlite3.Connection, folder: Path) -> None:
             file=str(folder / DATABASE),
             mend="pip install -U clinical-judgekit",
         )
+    found = {name: (kind, sql) for kind, name, sql in con.execute("SELECT type, name, sql FROM sqlite_master")}
+    for name, sql in _expected(version).items() if not empty else ():
+        kind = sql.split()[1].lower() if not sql.startswith("CREATE UNIQUE") else "index"
+        if found.get(name) != (kind, sql):
+            raise InputError(
+                f"the {kind} {name} {'is missing' if name not in found else 'is not as judgekit makes it'}",
+                file=str(folder / DATABASE),
+                mend=f"`judgekit runs check {folder}` says what can be saved",
+            )
 
 
 @contextlib.contextmanager
 def open_reader(folder: Path) -> Iterator[sqlite3.Connection]:
     """A read-only connection that never blocks a writer, also in a folder that nobody may write to."""
     path = folder / DATABASE
+    no_links(folder)
     if not path.is_file():
         raise InputError(
             "there is no run here",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,23 +19,50 @@ from typing import Any, Literal
 
 from judgekit.errors import DataError
 from judgekit.records import Criterion, Label, Record, content_hash
-from judgekit.runs.lock import WriterLock, without_secrets
-from judgekit.runs.model import SERVED, CallRow, Judgement, Measured, RubricRow
+from judgekit.runs.cells import Reader, values
+from judgekit.runs.lock import WriterLock
+from judgekit.runs.model import SERVED, Bill, CallRow, Judgement, Measured, RubricRow
 from judgekit.runs.reader import Run, open_run
 from judgekit.runs.schema import guard, open_reader, open_writer
+from judgekit.safety import words_without_secrets
 
-__all__ = ["Run", "RunStore", "decode", "encode", "now", "open_run"]
+__all__ = ["Run", "RunStore", "encode", "now", "open_run"]
 
 _CALL_JSON = {"request", "verdict", "flags", "attempts", "effective"}
 _JUDGEMENT_JSON = {"verdict", "criteria", "flags", "calls"}
 _CALLS = [field.name for field in dataclasses.fields(CallRow)]
 _JUDGEMENTS = [field.name for field in dataclasses.fields(Judgement)]
 _LABELS = [field.name for field in dataclasses.fields(Label)]
+_IN_FLIGHT = "in flight"
+# A call's bill as `Bill.of` reads it.
+_BILLS = """WITH bills AS (SELECT id, endpoint LIKE 'replay/%' AS recorded,
+    coalesce(cost, json_extract(effective, '$.bill[0]'), 0.0) AS least,
+    coalesce(cost, json_extract(effective, '$.bill[1]'),
+        CASE WHEN tokens_in IS NULL AND text IS NULL AND latency_s IS NULL THEN 0.0 END) AS most FROM calls)"""
 
 
 def now() -> str:
     """The time as ISO 8601, UTC, to the microsecond."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def who() -> dict[str, Any]:
+    """The user, the host and the versions that decide a result, for the log."""
+    import platform
+    import socket
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        import getpass
+
+        user: str | None = getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a user without a name, as in some containers
+        user = f"uid {os.getuid()}" if hasattr(os, "getuid") else None
+    versions = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
+    for package in ("litellm", "pydantic", "numpy"):
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return {"user": user, "host": socket.gethostname(), "system": platform.platform(), "versions": versions}
 
 
 def encode(value: Any) -> str | None:
@@ -47,11 +75,6 @@ def encode(value: Any) -> str | None:
     except UnicodeEncodeError:
         text = json.dumps(value, allow_nan=False)
     return text
-
-
-def decode(text: str | None) -> Any:
-    """The value that `encode` wrote."""
-    return None if text is None else json.loads(text)
 
 
 def _plain(value: Any) -> Any:
@@ -67,16 +90,6 @@ def _plain(value: Any) -> Any:
 def _row(item: Any, names: Iterable[str], as_json: set[str]) -> list[Any]:
     values = ((name, getattr(item, name)) for name in names)
     return [encode(value) if name in as_json else _plain(value) for name, value in values]
-
-
-def _unrow(names: Iterable[str], as_json: set[str], row: Iterable[Any]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for name, value in zip(names, row, strict=True):
-        if name in as_json:
-            out[name] = decode(value)
-        else:
-            out[name] = value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
-    return out
 
 
 class RunStore:
@@ -195,10 +208,13 @@ class RunStore:
             ).fetchall()
         if row is None:
             return None
-        found = [_unrow(_LABELS, {"value", "criteria"}, label) for label in labels]
-        for label in found:
-            label["complete"] = None if label["complete"] is None else bool(label["complete"])
-        return Record.from_dict({**decode(row[0]), "labels": found})
+        found = [values(self.path, "labels", _LABELS, label) for label in labels]
+        reader = Reader(self.path, "records", ["dataset", "record_id", "record"])
+        full = (dataset, record_id, row[0])
+        try:
+            return Record.from_dict({**reader.row(full)[-1], "labels": found})
+        except ValueError as error:  # pydantic's
+            raise reader.damage(full, "record", f"is no record ({str(error).splitlines()[0]})") from None
 
     def record_ids(self, dataset: str) -> list[str]:
         """Ids of a data set's records, in their order."""
@@ -227,7 +243,8 @@ class RunStore:
         """Say that this version is the one in use now: readers take the latest."""
         with self.transaction() as con:
             con.execute(
-                "INSERT OR REPLACE INTO uses VALUES (?, ?, ?, ?, ?, ?)", (dataset, rubric, judge, ask, score_fp, now())
+                "INSERT OR REPLACE INTO uses VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(used), 0) + 1 FROM uses))",
+                (dataset, rubric, judge, ask, score_fp),
             )
 
     # -- calls ----------------------------------------------------------------------------------------------------
@@ -248,7 +265,7 @@ class RunStore:
     def _call(self, where: str, key: str) -> CallRow | None:
         with guard(self.path):
             row = self.con.execute(f"SELECT {', '.join(_CALLS)} FROM calls WHERE {where}", (key,)).fetchone()
-        return None if row is None else CallRow(**_unrow(_CALLS, _CALL_JSON, row))
+        return None if row is None else CallRow(**values(self.path, "calls", _CALLS, row))
 
     def put_call(self, row: CallRow) -> None:
         """Commit one call. A served call stays the only one of its key; others pile up for the eye."""
@@ -260,15 +277,45 @@ class RunStore:
                 (int(served), *_row(row, _CALLS, _CALL_JSON)),
             )
 
-    def cost_total(self) -> float | None:
-        """US dollars of all calls of the run; None as soon as one call that used tokens has no price."""
+    def bill(self, *, recorded: bool = True) -> Bill:
+        """What all calls of the run were billed, and what the commands that were killed may have left in flight.
+
+        `recorded` False leaves out verdicts recorded elsewhere, which this run has not paid.
+        """
         with guard(self.path):
-            total, unknown = self.con.execute(
-                "SELECT coalesce(sum(cost), 0.0), "
-                "coalesce(sum(cost IS NULL AND (tokens_in IS NOT NULL OR text IS NOT NULL OR latency_s IS NOT NULL)), 0) "
-                "FROM calls"
+            least, most, unknown = self.con.execute(
+                f"{_BILLS} SELECT total(least), total(most), total(most IS NULL) FROM bills WHERE ?1 OR NOT recorded",
+                (recorded,),
             ).fetchone()
-        return None if unknown else float(total)
+            (flying,) = self.con.execute(
+                "SELECT total(json_extract(payload, '$.at_most')) FROM studies WHERE name = ?", (_IN_FLIGHT,)
+            ).fetchone()
+        return Bill(float(least), None if unknown else float(most) + float(flying))
+
+    def cost_total(self) -> float | None:
+        """US dollars of all calls of the run; None as soon as one of them is not known exactly (see `bill`)."""
+        return self.bill().exact
+
+    def judged_bill(self, dataset: str, rubric: str, judge: str, ask: str) -> dict[tuple[str, int], Bill]:
+        """By record id and sample, the bill of the judgements whose cost is not known exactly but has bounds."""
+        with guard(self.path):
+            rows = self.con.execute(
+                f"{_BILLS} SELECT j.record_id, j.sample, total(b.least), total(b.most), total(b.most IS NULL) "
+                "FROM judgements j, json_each(j.calls) used JOIN bills b "
+                "ON b.id = (SELECT id FROM calls WHERE key = used.value ORDER BY served DESC, id DESC LIMIT 1) "
+                "WHERE j.cost IS NULL AND j.dataset = ? AND j.rubric = ? AND j.judge = ? AND j.ask = ? "
+                "GROUP BY j.record_id, j.sample",
+                (dataset, rubric, judge, ask),
+            ).fetchall()
+        return {(ident, sample): Bill(least, None if unknown else most) for ident, sample, least, most, unknown in rows}
+
+    def in_flight(self, number: int, at_most: float) -> None:
+        """Say what the calls that a command has in flight may cost; 0 when it ends. What a killed one said stays, and counts."""
+        if at_most:
+            self.put_study(_IN_FLIGHT, str(number), {"at_most": at_most})
+            return
+        with self.transaction() as con:
+            con.execute("DELETE FROM studies WHERE name = ? AND kind = ?", (_IN_FLIGHT, str(number)))
 
     # -- judgements -----------------------------------------------------------------------------------------------
 
@@ -295,9 +342,7 @@ class RunStore:
                 tuple(where.values()),
             )
             for row in rows:
-                value = _unrow(_JUDGEMENTS, _JUDGEMENT_JSON, row)
-                value["complete"] = None if value["complete"] is None else bool(value["complete"])
-                yield Judgement(**value)
+                yield Judgement(**values(self.path, "judgements", _JUDGEMENTS, row))
 
     def tally(self, dataset: str, rubric: str, judge: str, ask: str) -> Iterator[tuple[Any, ...]]:
         """Per judgement: record id, sample, status, flags, tokens in and out, cost, why it is unscored. Texts stay on the disk."""
@@ -308,8 +353,8 @@ class RunStore:
                 "WHERE dataset = ? AND rubric = ? AND judge = ? AND ask = ?",
                 (dataset, rubric, judge, ask),
             )
-            for row in rows:
-                yield (*row[:3], decode(row[3]), *row[4:])
+            names = ["record_id", "sample", "status", "flags", "tokens_in", "tokens_out", "cost", "reason"]
+            yield from map(tuple, Reader(self.path, "judgements", names).rows(rows))
 
     def put_judgement(self, judgement: Judgement) -> None:
         """Commit one judgement; it replaces the one of the same data set, record, rubric, judge, sample and ask."""
@@ -329,7 +374,14 @@ class RunStore:
                 "SELECT call, criteria FROM checklists WHERE question_hash = ? AND writer_ask = ? AND model = ?",
                 (question_hash, writer_ask, model),
             ).fetchone()
-        return None if row is None else (row[0], [Criterion(**item) for item in decode(row[1])])
+        if row is None:
+            return None
+        reader = Reader(self.path, "checklists", ["call", "criteria"])
+        call, criteria = reader.row(row)
+        try:
+            return call, [Criterion(**item) for item in criteria]
+        except (ValueError, TypeError) as error:
+            raise reader.damage(row, "criteria", f"are no criteria ({str(error).splitlines()[0]})") from None
 
     def put_checklist(
         self, question_hash: str, writer: str, writer_ask: str, model: str, call: str, criteria: Iterable[Criterion]
@@ -359,7 +411,7 @@ class RunStore:
                 f"SELECT {', '.join(names)} FROM measurements WHERE dataset = ? AND record_id = ? AND metric = ? AND signature = ?",
                 (dataset, record_id, metric, signature),
             ).fetchone()
-        return None if row is None else Measured(**_unrow(names, {"details"}, row))
+        return None if row is None else Measured(**values(self.path, "measurements", names, row))
 
     def put_study(self, name: str, kind: str, payload: dict[str, Any]) -> None:
         """Keep a study's state under its name and kind."""
@@ -369,15 +421,20 @@ class RunStore:
     def study(self, name: str, kind: str) -> dict[str, Any] | None:
         """A study's state, or None."""
         with guard(self.path):
-            row = self.con.execute("SELECT payload FROM studies WHERE name = ? AND kind = ?", (name, kind)).fetchone()
-        return None if row is None else decode(row[0])
+            row = self.con.execute(
+                "SELECT name, kind, payload FROM studies WHERE name = ? AND kind = ?", (name, kind)
+            ).fetchone()
+        return None if row is None else values(self.path, "studies", ["name", "kind", "payload"], row)["payload"]
 
-    def begin_command(self, argv: list[str], version: str) -> int:
-        """Log that a command starts; returns its number for `end_command`."""
+    def begin_command(self, argv: list[str], version: str, about: dict[str, Any] | None = None) -> int:
+        """Log that a command starts: who, where and with which versions, and what the caller tells of it (`about`).
+
+        Returns its number for `end_command`. Keys and passwords in words and addresses are struck out.
+        """
         with self.transaction() as con:
             cursor = con.execute(
-                "INSERT INTO commands (argv, version, started) VALUES (?, ?, ?)",
-                (encode([without_secrets(word) for word in argv]), version, now()),
+                "INSERT INTO commands (argv, version, started, about) VALUES (?, ?, ?, ?)",
+                (encode(words_without_secrets(argv)), version, now(), encode({**who(), **(about or {})})),
             )
             return int(cursor.lastrowid or 0)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgekit.errors import DataError, InputError, UsageError
+from judgekit.limits import json_value, open_text, read_file
 from judgekit.records import content_hash
 from judgekit.stability.make import export_final
 from judgekit.stability.study import NAME, Study, load_study, save, write_text
@@ -200,7 +201,7 @@ def _flat(value: Any) -> str:
 
 def _read_csv(path: Path) -> list[tuple[int, dict[str, Any]]]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
+        with open_text(path, DataError) as stream:
             reader = csv.DictReader(stream)
             lacking = [name for name in ("item", "variant", "preserved") if name not in (reader.fieldnames or [])]
             if lacking:
@@ -214,7 +215,7 @@ def _read_csv(path: Path) -> list[tuple[int, dict[str, Any]]]:
 
 def _read_json(path: Path) -> list[tuple[int, dict[str, Any]]]:
     try:
-        tasks = json.loads(path.read_text("utf-8-sig"))
+        tasks = json_value(read_file(path, error=DataError).decode("utf-8-sig"))
     except ValueError as error:
         raise DataError("not JSON", file=str(path), mend="export the project from Label Studio as JSON") from error
     if not isinstance(tasks, list):

@@ -14,8 +14,8 @@ from typing import Any, Final
 from judgekit.errors import MissingDependency
 from judgekit.metrics.entities import Entity, entities_of
 from judgekit.metrics.negation import negated_spans
-from judgekit.metrics.quantities import quantities
-from judgekit.metrics.text import ABBREVIATIONS, words
+from judgekit.metrics.quantities import number, number_words, plain, quantities
+from judgekit.metrics.text import ABBREVIATIONS, fold, words
 
 __all__ = ["CHECKS", "Violation", "check_pairs"]
 
@@ -39,37 +39,6 @@ class Violation:
         return {"check": self.check, "lost": self.lost, "added": self.added}
 
 
-_ONES: Final = {
-    word: number
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-}
-_TENS: Final = {
-    word: 10 * number
-    for number, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
-}
 _ORDINALS: Final = {
     word: number
     for number, word in enumerate(
@@ -77,17 +46,7 @@ _ORDINALS: Final = {
     )
 }
 _LOOSE: Final = {"once": 1, "single": 1, "a": 1, "an": 1, "twice": 2, "both": 2, "pair": 2, "couple": 2, "half": 0}
-_AGE: Final = re.compile(
-    r"(\d{1,3}|[a-z]+(?:-[a-z]+)?)[\s-]*(?:years?|yrs?|yr|y)[\s/-]*(?:old|o)\b|\baged?\s+(\d{1,3})(?:\s*(?:years?|yrs?))?\b"
-    r"|(\d{1,3})[\s-]*(?:yo|y/o|yom|yof)\b",
-    re.IGNORECASE,
-)
-_UNIT: Final = (
-    r"mm\s?hg|mmol/l|µmol/l|umol/l|mg/dl|g/dl|g/l|ng/ml|pg/ml|meq/l|iu/l|u/l|cells/(?:mm3|µl|ul|mm\^3)|copies/ml|bpm|beats/min(?:ute)?"
-    r"|/\s?min(?:ute)?|breaths/min(?:ute)?|°\s?[cf]|degrees?\s+(?:celsius|fahrenheit)|cm|mm|kg/m2|kg|lbs?|pounds?|inches|in\b|%|percent"
-)
-_MEASURE: Final = re.compile(rf"(?<![\w.])(\d+(?:[.,]\d+)*)\s*({_UNIT})(?![a-z])", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"(?<![A-Za-z\d.])(?<![A-Za-z]-)\d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th)?(?![A-Za-z\d])")
+_NUMBER: Final = re.compile(r"(?<![A-Za-z\d.])(?<![A-Za-z]-)(\d(?:[\d.,]*\d)?)(?:st|nd|rd|th)?(?![A-Za-z\d])")
 _SIDES: Final = {"left": "left", "right": "right", "bilateral": "both sides", "bilaterally": "both sides", "ipsilateral": "same side",
                  "contralateral": "other side", "left-sided": "left", "right-sided": "right", "rt": "right", "lt": "left"}  # fmt: skip
 _NOT_A_SIDE: Final = re.compile(
@@ -115,6 +74,7 @@ def check_pairs(
     ner : the recogniser that finds drug names and denied findings (see `metrics.entities`), or None to leave these out. Where its
         package is absent they are left out too, which the second value says.
     """
+    pairs = [(fold(original), fold(variant)) for original, variant in pairs]
     notes: list[str] = []
     found: list[list[Entity]] | None = None
     if ner is None:
@@ -145,16 +105,6 @@ def _blank(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join(out)
 
 
-def _word_number(word: str) -> int | None:
-    word = word.casefold()
-    if word in _ONES:
-        return _ONES[word]
-    ten, _, one = word.partition("-")
-    if ten in _TENS:
-        return _TENS[ten] + (_ONES.get(one, 0) if one else 0)
-    return None
-
-
 @dataclass(slots=True)
 class _Amounts:
     """What a text counts: `doses` and `measures` with their units, `numbers` by value, `loose` what words may stand for."""
@@ -166,58 +116,44 @@ class _Amounts:
 
 
 def _read(text: str) -> _Amounts:
-    numbers: set[str] = set()
-    spans: list[tuple[int, int]] = []
-    for match in _AGE.finditer(text):
-        value = next(part for part in match.groups() if part is not None)
-        number = int(value) if value.isdigit() else _word_number(value)
-        if number is not None:
-            numbers.add(str(number))
-            spans.append(match.span())
-    text = _blank(text, spans)
-    measures: set[str] = set()
-    spans = []
-    for match in _MEASURE.finditer(text):
-        unit = re.sub(r"\s+", "", match.group(2).casefold())
-        unit = {"percent": "%", "beats/minute": "bpm", "beats/min": "bpm", "lb": "lbs", "pound": "lbs", "pounds": "lbs", "/minute": "/min",
-                "degreescelsius": "°c", "degreecelsius": "°c", "degreesfahrenheit": "°f", "degreefahrenheit": "°f"}.get(unit, unit)  # fmt: skip
-        measures.add(f"{_plain(match.group(1))} {unit}")
-        # 120/80 mmHg: the first half is read as a number below
-        spans.append(match.span())
-    text = _blank(text, spans)
     doses: set[str] = set()
-    spans = []
-    for item in quantities(text):
+    measures: set[str] = set()
+    found = quantities(text)
+    for item in found:
         (doses if item.kind in ("dose", "frequency") else measures).add(item.norm)
-        spans.append((item.start, item.end))
-    text = _blank(text, spans)
+    text = _blank(text, [(item.start, item.end) for item in found])
+    numbers: set[str] = set()
     loose: set[str] = set()
     for match in _NUMBER.finditer(text):
-        numbers.add(_plain(re.sub(r"(?:st|nd|rd|th)$", "", match.group())))
+        value = number(match[1])
+        numbers.add(match[1] if value is None else plain(value))
     for word in re.findall(r"[A-Za-z]+(?:-[A-Za-z]+)?", text):
         low = word.casefold()
-        number = _word_number(low)
-        if number is not None and number != 1:
-            numbers.add(str(number))
-        for table in (_ONES, _ORDINALS, _LOOSE):
+        value = None if low in _LOOSE else number_words(low)
+        if value is not None:
+            (loose if value <= 1 else numbers).add(plain(value))
+        for table in (_ORDINALS, _LOOSE):
             if low in table:
                 loose.add(str(table[low]))
+        if value is not None and "-" not in low:
+            loose.add(plain(value))
         if low in ABBREVIATIONS:  # T2DM holds the 2 of "type 2"
             loose.update(re.findall(r"\d+", ABBREVIATIONS[low]))
     loose.update(re.findall(r"\d+", " ".join(re.findall(r"\b[A-Za-z]+\d+[A-Za-z]*\b", text))))
     return _Amounts(doses, measures, numbers, loose)
 
 
-def _plain(number: str) -> str:
-    text = number.replace(",", "")
-    try:
-        return format(float(text), ".10g")
-    except ValueError:
-        return text
-
-
 def _value(amount: str) -> str:
     return amount.split(" ")[0]
+
+
+def _stands(amount: str, numbers: set[str]) -> bool:
+    """Whether the numbers of a measure stand without its unit, which is then understood ("120/80" for "120/80 mmHg"); they are taken out."""
+    parts = set(re.split("[-/]", _value(amount)))
+    if not parts <= numbers:
+        return False
+    numbers -= parts
+    return True
 
 
 def _amounts(original: str, variant: str) -> list[Violation]:
@@ -234,10 +170,7 @@ def _amounts(original: str, variant: str) -> list[Violation]:
                 found.append(
                     Violation("unit" if name == "unit" or _split(same) != _split(amount) else name, amount, same)
                 )
-            elif name == "unit" and _value(amount) in two.numbers:
-                # "45 years" and "aged 45": the number stands, the unit is understood; "120 mmHg" and "120" too
-                two.numbers.discard(_value(amount))
-            else:
+            elif name != "unit" or not _stands(amount, two.numbers):
                 other = min(new, default=None)
                 if other is not None and _split(other) == _split(amount):
                     new.discard(other)
@@ -245,12 +178,10 @@ def _amounts(original: str, variant: str) -> list[Violation]:
                 else:
                     found.append(Violation(name if name == "dose" else "number", amount, None))
         for amount in sorted(new):
-            if name == "unit" and _value(amount) in one.numbers:
-                one.numbers.discard(_value(amount))
-            else:
+            if name != "unit" or not _stands(amount, one.numbers):
                 found.append(Violation(name if name == "dose" else "number", None, amount))
-    found += [Violation("number", number, None) for number in sorted(one.numbers - two.numbers - two.loose, key=float)]
-    found += [Violation("number", None, number) for number in sorted(two.numbers - one.numbers - one.loose, key=float)]
+    found += [Violation("number", value, None) for value in sorted(one.numbers - two.numbers - two.loose)]
+    found += [Violation("number", None, value) for value in sorted(two.numbers - one.numbers - one.loose)]
     return found
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from judgekit.metrics.text import fold
+
 __all__ = ["KINDS", "Try", "Variant", "choose", "jaccard", "same_text", "trigrams"]
 
 KINDS: Final = (
@@ -31,13 +33,13 @@ def same_text(text: str) -> str:
 
 
 def trigrams(text: str) -> frozenset[str]:
-    """The character trigrams of a text, case folded, white space as one space; a shorter text is its own only one."""
-    plain = same_text(text).casefold()
+    """The character trigrams of a text, folded (`metrics.text.fold`), without case, white space as one space; a shorter text is its own only one."""
+    plain = same_text(fold(text)).casefold()
     return frozenset(plain[i : i + 3] for i in range(len(plain) - 2)) if len(plain) >= 3 else frozenset({plain})
 
 
 def jaccard(one: str, two: str) -> float:
-    """Shared trigrams over all trigrams of two texts, in [0, 1]; 1 for texts that differ in white space or case only."""
+    """Shared trigrams over all trigrams of two texts, in [0, 1]; 1 for texts that differ in white space, case or typography only."""
     a, b = trigrams(one), trigrams(two)
     return len(a & b) / len(a | b)
 

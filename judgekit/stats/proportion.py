@@ -10,7 +10,7 @@ import numpy as np
 
 from judgekit.stats.bootstrap import cluster_codes, cluster_sums
 
-__all__ = ["Proportion", "clustered_share", "wilson"]
+__all__ = ["Proportion", "clustered_share", "unit_share", "wilson"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,28 @@ def clustered_share(hits: Any, clusters: Any = None, level: float = 0.95) -> Pro
     effective = float(groups) if count in (0, n) else min(float(n), share * (1 - share) / variance if variance else n)
     low, high = _wilson(share, effective, level)
     return Proportion(share, count, n, low, high, level)
+
+
+def unit_share(means: Any, level: float = 0.95) -> Any:
+    """Mean share over independent units, shape (n,) of values in [0, 1], with an interval that stays there.
+
+    Units of 0 and 1 alone: `wilson`. Else Wilson's interval at the effective number of units, m (1 - m) over the variance of the mean.
+    Returns an object with `mean`, `n`, `sd`, `low`, `high`, `level`, `reason`, as `judgekit.stats.compare.mean_interval`.
+    """
+    from judgekit.stats.compare import MeanInterval
+
+    values = np.asarray(means, dtype=np.float64)
+    n = values.size
+    if n == 0:
+        return MeanInterval(None, 0, level=level, reason="nothing is scored")
+    mean, sd = float(values.mean()), float(values.std(ddof=1)) if n > 1 else None
+    if np.isin(values, (0.0, 1.0)).all():
+        found = wilson(round(float(values.sum())), n, level)
+        return MeanInterval(mean, n, sd, found.low, found.high, level)
+    if not sd:
+        return MeanInterval(mean, n, sd, level=level, reason="no variance: every unit has the same share")
+    low, high = _wilson(mean, mean * (1 - mean) / (sd**2 / n), level)
+    return MeanInterval(mean, n, sd, low, high, level)
 
 
 def wilson(count: int, n: int, level: float = 0.95) -> Proportion:

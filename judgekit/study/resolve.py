@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from judgekit.errors import JudgekitError
+from judgekit.analysis.options import Analysis, find
+from judgekit.errors import JudgekitError, UsageError
 from judgekit.judging.api import specs_for
 from judgekit.judging.engine.units import Options
+from judgekit.judging.provider.prices import Prices
 from judgekit.judging.provider.types import JudgeSpec
 from judgekit.study.spec import Answers, StudyFile
 
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
     from judgekit.rubric import CompiledRubric
 
 __all__ = ["Block", "Resolved", "problems", "resolve"]
-
-Check = Callable[[str, dict[str, Any], str], list[str]]
-"""An analysis by name, its options and a run's folder -> the words of the single command; UsageError for a wrong option."""
 
 
 @dataclass(frozen=True)
@@ -46,30 +45,38 @@ class Resolved:
     answers: list[tuple[Answers, Block]] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     metrics: list[tuple[tuple[str, ...], list[Metric]]] = field(default_factory=list)
-    analyses: list[list[str]] = field(default_factory=list)
+    analyses: list[Analysis] = field(default_factory=list)
 
-    def options(self, samples: int, spent: float = 0.0) -> Options:
-        """How the calls of a block are made, with what is left of the budget."""
+    def options(self, samples: int) -> Options:
+        """How the calls of a block are made."""
         said = self.file.study.running
-        left = None if said.max_cost is None else max(0.0, said.max_cost - spent)
         return Options(
             samples=samples,
-            max_cost=left,
+            max_cost=said.max_cost,
             allow_unknown_price=said.allow_unknown_price,
-            price_in=said.price_in,
-            price_out=said.price_out,
+            price_in=self._prices("price_in"),
+            price_out=self._prices("price_out"),
             concurrency=said.concurrency,
             rpm=said.rpm,
             tpm=said.tpm,
             timeout_s=said.timeout,
             reasks=said.reasks,
             max_chars=said.max_chars,
+            local_only=said.local_only,
         )
+
+    def _prices(self, name: str) -> Prices:
+        """What ``running`` says, under what the judges say of themselves."""
+        said = getattr(self.file.study.running, name)
+        own = {one.model: price for one in self.file.study.judges if (price := getattr(one, name)) is not None}
+        if not own:
+            return cast(Prices, said)
+        others = said if isinstance(said, dict) else {} if said is None else {"": said}
+        return {**own, **others} if isinstance(said, dict) else {**others, **own}
 
 
 def resolve(
     file: StudyFile,
-    check: Check,
     *,
     out: str | Path | None = None,
     models: Sequence[str] = (),
@@ -79,7 +86,6 @@ def resolve(
 
     Parameters
     ----------
-    check : turns an analysis into a command's words, or raises UsageError.
     out : the run's folder, over the study's own.
     models, api_base : judges that stand in for all of the study's, and where they are.
 
@@ -87,19 +93,19 @@ def resolve(
     ------
     JudgekitError, the first that `problems` lists.
     """
-    found, wrong = _walk(file, check, out, models, api_base)
+    found, wrong = _walk(file, out, models, api_base)
     if wrong:
         raise wrong[0]
     return found
 
 
-def problems(file: StudyFile, check: Check) -> list[JudgekitError]:
+def problems(file: StudyFile) -> list[JudgekitError]:
     """Everything that is wrong with a study beyond its form: names that lead nowhere, options that no command has."""
-    return _walk(file, check, None, (), None)[1]
+    return _walk(file, None, (), None)[1]
 
 
 def _walk(
-    file: StudyFile, check: Check, out: str | Path | None, models: Sequence[str], api_base: str | None
+    file: StudyFile, out: str | Path | None, models: Sequence[str], api_base: str | None
 ) -> tuple[Resolved, list[JudgekitError]]:
     study = file.study
     found = Resolved(file, Path(out or study.out or Path("runs") / study.study))
@@ -113,7 +119,10 @@ def _walk(
     for place, one in enumerate(study.analyses):
         for name, options in one.items():
             with walk.at("analyses", place, name):
-                found.analyses.append(check(name, options, str(found.out)))
+                kind = find(name)
+                if "run" not in kind.reads:
+                    raise UsageError(f"{name} reads no run", mend="run it as a command of its own")
+                found.analyses.append(kind.of(options))
     return found, wrong
 
 

@@ -17,6 +17,7 @@ from judgekit.judging.engine.plan import Plan, make_plan
 from judgekit.judging.engine.retrieve import Retrievers
 from judgekit.judging.engine.run import run_judges
 from judgekit.records import Record
+from judgekit.runs.model import Bill
 from judgekit.runs.schema import DATABASE
 from judgekit.runs.store import RunStore
 from judgekit.study.resolve import Block, Resolved
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["Finished", "plan_study", "run_study"]
 
 STAND_IN = "An answer that is not written yet. " * 24  # about 200 tokens, for the plan alone
-
-Analyse = Callable[[list[str]], str]
-"""Runs the words of an analysis' command and gives what it printed."""
 
 
 @dataclass
@@ -46,8 +44,13 @@ class Finished:
     stopped: str | None = None
     exit_code: int = 0
 
+    @property
+    def bill(self) -> Bill:
+        """What this command was billed."""
+        return sum((outcome.bill for _, outcome in self.outcomes), Bill())
+
     def to_dict(self) -> dict[str, Any]:
-        """One JSON object: judging as `judge --json`, and each analysis with its command and what it printed under --json."""
+        """One JSON object: judging as `judge --json`, and each analysis with its command and its result as under --json."""
         judging = [
             {
                 **outcome.to_dict(),
@@ -56,7 +59,6 @@ class Finished:
             }
             for block, outcome in self.outcomes
         ]
-        costs = [outcome.cost for _, outcome in self.outcomes]
         return {
             "study": self.study,
             "run": self.run,
@@ -64,14 +66,14 @@ class Finished:
             "answers": self.answers,
             "metrics": self.metrics,
             "analyses": self.analyses,
-            "cost": None if None in costs else sum(cost for cost in costs if cost is not None),
+            "cost": self.bill.exact,
+            **self.bill.bounds("cost"),
             "stopped": self.stopped,
         }
 
 
 def run_study(
     found: Resolved,
-    analyse: Analyse,
     *,
     quiet: bool = False,
     step: Callable[[str], None] = lambda text: None,
@@ -81,15 +83,13 @@ def run_study(
 
     Parameters
     ----------
-    analyse : runs an analysis' command; what it raises is kept, and the other analyses go on.
     step : hears the headline of each step. shown : hears what a step left behind: ``outcome`` (an Outcome), ``answers`` and
-        ``metric`` (their counts), ``analysis`` (what it printed), ``failed`` (why an analysis could not be computed).
+        ``metric`` (their counts), ``analysis`` (its `Result`), ``failed`` (why an analysis could not be computed).
 
     A stop (budget, provider, Ctrl-C) ends the study before the next step, with the exit code of ``judgekit judge``; the same study
     again goes on where it stopped. A copy of the study file is kept in the run's folder.
     """
     done = Finished(found.file.study.study, str(found.out))
-    spent = 0.0
     work: list[tuple[Answers | None, Block]] = [*found.answers, *((None, block) for block in found.blocks)]
     for answers, block in work:
         who = ", ".join(one.name for one in block.rubrics)
@@ -100,13 +100,12 @@ def run_study(
                 found.whole.get(name, found.sets[name]).need_promised_labels()
         outcome = asyncio.run(
             run_judges(
-                sets, block.rubrics, block.judges, found.out, found.options(block.samples, spent), quiet=quiet,
+                sets, block.rubrics, block.judges, found.out, found.options(block.samples), quiet=quiet,
                 known=found.known,
             )
         )  # fmt: skip
         done.outcomes.append((block, outcome))
         shown("outcome", outcome)
-        spent += outcome.cost or 0.0
         done.exit_code = max(done.exit_code, 3 if outcome.unscored else 0)
         if outcome.stopped or outcome.error is not None:
             done.stopped = outcome.stopped or "provider"
@@ -134,18 +133,19 @@ def run_study(
                 done.metrics.append({**row, "measured": len(values), "without_value": tally.counts, "mean": mean})
                 shown("metric", done.metrics[-1])
     (found.out / "study.yaml").write_bytes(found.file.path.read_bytes())
-    for words in found.analyses:
+    for analysis in found.analyses:
+        words = [analysis.name, str(found.out), *analysis.words()]
         step("judgekit " + " ".join(words))
-        entry: dict[str, Any] = {"analysis": words[0], "command": ["judgekit", *words]}
+        entry: dict[str, Any] = {"analysis": analysis.name, "command": ["judgekit", *words]}
         try:
-            text = analyse(words)
-        except JudgekitError as error:
+            result = analysis.run(str(found.out))
+        except JudgekitError as error:  # kept, and the other analyses go on
             entry["error"] = error.to_dict()
-            shown("failed", f"{words[0]} could not be computed: {error}")
+            shown("failed", f"{analysis.name} could not be computed: {error}")
             done.exit_code = error.exit_code
         else:
-            entry["printed"] = text
-            shown("analysis", text)
+            entry["result"] = result.to_json()
+            shown("analysis", result)
         done.analyses.append(entry)
     return done
 

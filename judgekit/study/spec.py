@@ -65,6 +65,8 @@ class Judge(_Strict):
     seed: Annotated[int, BeforeValidator(_whole)] | None = None
     api_base: str | None = None
     endpoint: str | None = None
+    price_in: Money | None = Field(None, description="US dollars a million tokens in, over running.price_in.")
+    price_out: Money | None = Field(None, description="US dollars a million tokens out, over running.price_out.")
 
     @property
     def sampling(self) -> dict[str, Any]:
@@ -102,7 +104,9 @@ class Measured(_Strict):
 class Running(_Strict):
     """How the calls are made; none of it changes what is asked."""
 
-    max_cost: Money | None = Field(None, description="US dollars; stops before the call that would pass it.")
+    max_cost: Money | None = Field(
+        None, description="US dollars of the whole run; stops before the call that would pass it."
+    )
     allow_unknown_price: Flag = False
     price_in: Money | None = Field(None, description="US dollars a million tokens in.")
     price_out: Money | None = Field(None, description="US dollars a million tokens out.")
@@ -112,6 +116,7 @@ class Running(_Strict):
     timeout: Rate = 120.0
     reasks: Annotated[int, Field(ge=0)] = 2
     max_chars: Positive | None = None
+    local_only: Flag = Field(False, description="Refuse every call to another machine, before it is made.")
 
 
 Option = str | list[str] | None

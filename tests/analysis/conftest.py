@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from judgekit.analysis.frames import table_frame
+from judgekit.data.table import read_table
 from judgekit.records import Record
 from judgekit.runs.model import CallRow, Judgement, Measured
 from judgekit.runs.reader import Run, open_run
@@ -27,6 +29,11 @@ def judged(record_id: str, **values: Any) -> Judgement:
         "verdict": None if raw is None else {"explanation": f"raw {raw}", "score": raw}, "calls": [f"call-{record_id}"],
     }  # fmt: skip
     return Judgement(record_id=record_id, **(base | values))
+
+
+def read_frame(path: Any) -> Any:
+    """A table file as the frame that analyses see."""
+    return table_frame(read_table(path))
 
 
 def measured(record_id: str, metric: str, value: float | None, **rest: Any) -> Measured:

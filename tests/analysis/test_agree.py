@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgekit.analysis.agree import Ratings, agree, correlations, parse_levels
-from judgekit.analysis.agree_source import agree_source, correlation_matrix
+from judgekit.analysis.agree import Ratings, agree, agreement, correlation_matrix, correlations, parse_levels
 from judgekit.errors import DataError, InputError, StatisticsError, UsageError
 from judgekit.records import Criterion, Label, Record
 from tests.analysis.conftest import Build, judged
@@ -31,7 +30,7 @@ def test_kqa_agreement_from_the_table(shared_data: Path) -> None:
         ("agreement_must_have", ["kind=must_have"]),
         ("agreement_nice_to_have", ["kind=nice_to_have"]),
     ):
-        found = agree_source(
+        found = agree(
             shared_data / "kqa_claims.csv",
             raters="label_0,label_1,label_2",
             levels=LEVELS,
@@ -66,7 +65,7 @@ def test_kqa_agreement_from_the_table(shared_data: Path) -> None:
 
 def test_kqa_majority_of_the_raters_as_a_judge_beats_each_left_out_physician(shared_data: Path) -> None:
     """The majority holds the others' votes: as a judge it must look better than a left-out rater. That is the trap shown."""
-    found = agree_source(
+    found = agree(
         shared_data / "kqa_claims.csv", raters="label_0,label_1,label_2", judge=["majority_label"], levels=LEVELS,
         cluster="qid", **QUICK,
     )  # fmt: skip
@@ -78,32 +77,37 @@ def test_kqa_majority_of_the_raters_as_a_judge_beats_each_left_out_physician(sha
 
 def test_questions_that_repeat_need_a_cluster(shared_data: Path) -> None:
     with pytest.raises(StatisticsError, match="repeat a qid") as error:
-        agree_source(shared_data / "kqa_claims.csv", raters="label_0,label_1", levels=LEVELS)
+        agree(shared_data / "kqa_claims.csv", raters="label_0,label_1", levels=LEVELS)
     assert "--cluster qid" in str(error.value)
 
 
 def test_weighted_kappa_waits_for_declared_levels(tmp_path: Path) -> None:
     table = write(tmp_path / "t.csv", "a,b\n1,1\n2,5\n5,5\n5,2\n1,2\n2,2\n")
-    found = agree_source(table, raters="a,b", **QUICK)
+    found = agree(table, raters="a,b", **QUICK)
     assert found["pairs"].rows[0]["kappa_linear"] is None
     assert "declare them" in found.text()
-    declared = agree_source(table, raters="a,b", levels="1..5", **QUICK)
+    declared = agree(table, raters="a,b", levels="1..5", **QUICK)
     assert declared["pairs"].rows[0]["kappa_linear"] == pytest.approx(10 / 31)
     assert "levels:1,2,3,4,5" in declared.signature
 
 
-def test_missing_cells_and_words_are_missing_and_na_is_a_word(tmp_path: Path) -> None:
+def test_missing_cells_and_words_are_missing_unless_they_are_levels(tmp_path: Path) -> None:
     table = write(tmp_path / "t.csv", "a,b\nyes,yes\nno,NA\nno,\nyes,no\n")
-    assert agree_source(table, raters="a,b", **QUICK)["pairs"].rows[0]["n"] == 3
-    assert agree_source(table, raters="a,b", missing=["NA"], **QUICK)["pairs"].rows[0]["n"] == 2
-    with pytest.raises(DataError, match=r"b said 'NA' of unit 2"):
-        agree_source(table, raters="a,b", levels="no,yes", **QUICK)
+    found = agree(table, raters="a,b", **QUICK)
+    assert found["pairs"].rows[0]["n"] == 2
+    assert any("1 cells say 'NA' and are read as missing" in note for note in found.notes)
+    declared = agree(table, raters="a,b", levels="no,yes,NA", **QUICK)  # a level that is named is a level
+    assert declared["pairs"].rows[0]["n"] == 3
+    other = write(tmp_path / "u.csv", "a,b\nyes,yes\nno,unsure\n")
+    assert agree(other, raters="a,b", missing=["unsure"], **QUICK)["pairs"].rows[0]["n"] == 1
+    with pytest.raises(DataError, match=r"b said 'unsure' of unit 2"):
+        agree(other, raters="a,b", levels="no,yes", **QUICK)
 
 
 def test_numbers_as_text_meet_whole_levels(tmp_path: Path) -> None:
     table = write(tmp_path / "t.csv", "a,b\n4.0,4\n5,5.0\n4.5,4\n")
     with pytest.raises(DataError, match=r"'4.5' of unit 3"):
-        agree_source(table, raters="a,b", levels="1..5", **QUICK)
+        agree(table, raters="a,b", levels="1..5", **QUICK)
 
 
 @pytest.mark.parametrize(
@@ -115,25 +119,25 @@ def test_numbers_as_text_meet_whole_levels(tmp_path: Path) -> None:
     ],
 )
 def test_little_or_nothing_gives_a_sentence(tmp_path: Path, text: str, words: str) -> None:
-    found = agree_source(write(tmp_path / "t.csv", text), raters="a,b", **QUICK)
+    found = agree(write(tmp_path / "t.csv", text), raters="a,b", **QUICK)
     assert words in found.text()
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(found.to_json(), allow_nan=False)
 
 
 def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no rows"):
-        agree_source(write(tmp_path / "t.csv", "a,b\n"), raters="a,b")
+        agree(write(tmp_path / "t.csv", "a,b\n"), raters="a,b")
 
 
 def test_one_rater_has_no_ceiling(tmp_path: Path) -> None:
     table = write(tmp_path / "t.csv", "a,j\n1,1\n0,1\n1,1\n")
-    found = agree_source(table, raters="a", judge=["j"], **QUICK)
+    found = agree(table, raters="a", judge=["j"], **QUICK)
     assert found["ceiling"].rows == []
     assert "no human ceiling" in found.text()
     with pytest.raises(InputError, match="named twice"):
-        agree_source(table, raters="a", judge=["a"])
+        agree(table, raters="a", judge=["a"])
     with pytest.raises(StatisticsError, match="no rater"):
-        agree(Ratings([], {}))
+        agreement(Ratings([], {}))
 
 
 def test_levels() -> None:
@@ -162,7 +166,7 @@ def test_a_run_puts_the_judge_beside_the_ceiling(build: Build) -> None:
     people = [(True, True), (True, False), (False, False), (False, False), (True, True), (False, True), (True, None)]
     verdicts = [5.0, 5.0, 2.0, 2.0, 4.0, 1.0, None]
     run = build(labelled(people), [judged(f"r{i}", raw=raw) for i, raw in enumerate(verdicts)])
-    found = agree_source(run, **QUICK)
+    found = agree(run, **QUICK)
     # ann and bob share r0..r5: they agree on 4 of 6. The judge says 1,1,0,0,1,0: with ann 6 of 6, with bob 4 of 6.
     (pair,) = found["pairs"].rows
     assert pair["percent"] == pytest.approx(4 / 6)
@@ -181,12 +185,12 @@ def test_a_run_puts_the_judge_beside_the_ceiling(build: Build) -> None:
 def test_joins_are_not_raters_and_a_model_does_not_meet_its_own_labels(build: Build) -> None:
     labels = (Label(rater="ann", complete=True), Label(rater="join:worst", complete=False))
     records = [Record(id=f"r{i}", question=f"q{i}", response="x", labels=labels) for i in range(3)]
-    found = agree_source(build(records, [judged(f"r{i}", raw=5.0) for i in range(3)]), **QUICK)
+    found = agree(build(records, [judged(f"r{i}", raw=5.0) for i in range(3)]), **QUICK)
     assert [row["rater"] for row in found["raters"].rows] == ["ann"]
     assert "3 labels that join several raters were left out" in found.text()
     own = [Record(id="r0", question="q", response="x", labels=(Label(rater="model:m/one", complete=True),))]
     with pytest.raises(StatisticsError, match="written by the judge itself"):
-        agree_source(build(own, [judged("r0", raw=5.0)]))
+        agree(build(own, [judged("r0", raw=5.0)]))
 
 
 def test_criteria_are_units_and_questions_their_clusters(build: Build) -> None:
@@ -203,12 +207,12 @@ def test_criteria_are_units_and_questions_their_clusters(build: Build) -> None:
     ]  # fmt: skip
     verdict = {"criteria": {"c1": {"met": True}, "c2": {"met": False}}}
     run = build(records, [judged(f"r{i}", verdict=verdict, status="ok") for i in range(3)])
-    found = agree_source(run, on="criteria", met="Entailment", **QUICK)
+    found = agree(run, on="criteria", met="Entailment", **QUICK)
     assert found["pairs"].rows[0]["n"] == 6
     assert found["pairs"].rows[0]["percent"] == pytest.approx(4 / 6)
     assert {row["b"]: row["percent"] for row in found["judges"].rows} == {"ann": 1.0, "bob": pytest.approx(4 / 6)}
     assert "clusters:3" in found.signature
-    words = agree_source(run, on="criteria", levels=LEVELS, **QUICK)
+    words = agree(run, on="criteria", levels=LEVELS, **QUICK)
     assert words["judges"].rows == []
     assert "--met" in words.text()
     assert words["raters"].rows[0]["counts"] == {"Contradiction": 0, "Neutral": 3, "Entailment": 3}
@@ -216,15 +220,15 @@ def test_criteria_are_units_and_questions_their_clusters(build: Build) -> None:
 
 def test_runs_without_labels_or_with_several_sets_say_what_to_do(build: Build) -> None:
     with pytest.raises(StatisticsError, match="no labels"):
-        agree_source(build([Record(id="r", question="q", response="x")], [judged("r", raw=3.0)]))
+        agree(build([Record(id="r", question="q", response="x")], [judged("r", raw=3.0)]))
     both = (Label(rater="a", complete=True), Label(rater="a", construct="safety", complete=True))
     with pytest.raises(StatisticsError, match="several constructs"):
-        agree_source(build([Record(id="r", question="q", response="x", labels=both)]))
+        agree(build([Record(id="r", question="q", response="x", labels=both)]))
     run = build(labelled([(True, True)]))
     with pytest.raises(InputError, match="no rater is called 'eve'"):
-        agree_source(run, raters="eve")
+        agree(run, raters="eve")
     with pytest.raises(InputError, match="no data set 'z'"):
-        agree_source(run, dataset="z")
+        agree(run, dataset="z")
 
 
 def test_two_data_sets_are_not_mixed(build: Build, tmp_path: Path) -> None:
@@ -235,8 +239,8 @@ def test_two_data_sets_are_not_mixed(build: Build, tmp_path: Path) -> None:
     with RunStore(run.path) as store:
         store.put_records("e", labelled([(True, False)]))
     with pytest.raises(UsageError, match="2 data sets"):
-        agree_source(open_run(run.path))
-    assert agree_source(run.path, dataset="e", **QUICK)["pairs"].rows[0]["percent"] == 0.0
+        agree(open_run(run.path))
+    assert agree(run.path, dataset="e", **QUICK)["pairs"].rows[0]["percent"] == 0.0
 
 
 def test_judges_are_correlated_per_rubric(build: Build) -> None:
@@ -249,7 +253,7 @@ def test_judges_are_correlated_per_rubric(build: Build) -> None:
         + [judged(f"r{i}", raw=float(v), judge="m/two") for i, v in enumerate(two)]
         + [judged(f"r{i}", raw=3.0, judge="m/three") for i in range(20)],
     )
-    rows = agree_source(run, **QUICK)["correlations"].rows
+    rows = agree(run, **QUICK)["correlations"].rows
     assert [row["n"] for row in rows] == [20, 20, 20]
     by = {frozenset((row["a"], row["b"])): row for row in rows}
     names, square = correlation_matrix(rows)
@@ -269,7 +273,7 @@ def test_correlations_leave_unscored_out() -> None:
 def test_healthbench_ceiling_beside_the_judge(shared_data: Path) -> None:
     """Two to four of many anonymous physicians a criterion: pooled, with the recorded judge beside them."""
     file = shared_data / "healthbench_meta_labels.jsonl"
-    found = agree_source(file, card="healthbench", judge=["judge_met"], **QUICK)
+    found = agree(file, card="healthbench", judge=["judge_met"], **QUICK)
     items = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     pairs = [(a, b) for item in items for i, a in enumerate(item["physician_met"]) for b in item["physician_met"][:i]]
     rows = {row["statistic"]: row for row in found["ceiling"].rows}
@@ -282,4 +286,4 @@ def test_healthbench_ceiling_beside_the_judge(shared_data: Path) -> None:
     assert overall["all who rated say the same"]["value"] == pytest.approx(same)
     assert "pooled" in found.text()
     with pytest.raises(InputError, match="holds no 'nobody'"):
-        agree_source(file, card="healthbench", judge=["nobody"])
+        agree(file, card="healthbench", judge=["nobody"])

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgekit.analysis.calibration import calibrate
 from judgekit.analysis.cells import Cell
-from judgekit.analysis.certified import calibration_half
 from judgekit.analysis.triage import triage
+from judgekit.analysis.triage.calibration import calibrate
+from judgekit.analysis.triage.certified import calibration_half
 
 
 def cell(n: int, seed: int = 0) -> Cell:

@@ -7,12 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgekit.analysis.certified import calibration_half, pick_units
-from judgekit.analysis.selection import Columns
-from judgekit.analysis.tables import read_table
-from judgekit.analysis.triage import triage
-from judgekit.analysis.triage_extras import severity_name
-from judgekit.analysis.triage_table import table_cells
+from judgekit.analysis.source import open_source
+from judgekit.analysis.triage import Triage, triage
+from judgekit.analysis.triage.certified import calibration_half, pick_units
+from judgekit.analysis.triage.extras import severity_name
 from judgekit.errors import StatisticsError, UsageError
 
 
@@ -31,7 +29,7 @@ def test_certify_splits_by_a_hash_and_reports_on_the_other_half(tmp_path: Path) 
     path = write(tmp_path / "big.csv", sample(200, 200))
     row = triage(path, certify="0.95").to_json()["rows"][0]
     found = row["certified"]
-    cell = table_cells(read_table(path), Columns())[0]
+    cell = open_source(path, Triage()).cells()[0]
     half = calibration_half(cell)
     units = int((cell.label[half] == 1).sum())
     assert (found["units"], found["n_calibration"]) == (units, int(half.sum()))
@@ -77,7 +75,7 @@ def test_a_calibration_chooses_and_the_recall_gets_an_interval(tmp_path: Path) -
     assert (row["threshold"], row["optimistic"], row["recall_loco"]) == (chosen, False, None)
     assert any("was chosen on c@" in note for note in row["notes"])
     assert found.details()[0]["recall_interval"]["unit"] == "40 incomplete answers"
-    assert "calibration c@" in found.signature
+    assert "calibration:c@" in found.signature
 
 
 def test_records_that_chose_are_refused(tmp_path: Path) -> None:
@@ -90,14 +88,14 @@ def test_one_incomplete_answer_a_question(tmp_path: Path) -> None:
     # 30 questions with three incomplete answers each are 30 units, not 90
     rows = [(f"{q}-{i}", 1, q + i / 10, q) for q in range(30) for i in range(3)]
     path = write(tmp_path / "c.csv", rows, "id,incomplete,score,qid")
-    cell = table_cells(read_table(path), Columns(cluster="qid"))[0]
+    cell = open_source(path, Triage(cluster="qid")).cells()[0]
     units = pick_units(cell)
     assert len(units) == 30
     # picked by a hash of the id, so not always the first, and the same whatever the order
     assert len({cell.ids[i].split("-")[1] for i in units}) == 3
     turned = cell.take(np.ones(90, bool))
     again = write(tmp_path / "d.csv", rows[::-1], "id,incomplete,score,qid")
-    other = table_cells(read_table(again), Columns(cluster="qid"))[0]
+    other = open_source(again, Triage(cluster="qid")).cells()[0]
     assert (
         {cell.ids[i] for i in units}
         == {other.ids[i] for i in pick_units(other)}

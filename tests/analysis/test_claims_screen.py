@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judgekit.analysis.screen import make_screen
+from judgekit.analysis.screen import screen
 from judgekit.analysis.triage import triage
 from judgekit.cli.app import main
 from judgekit.errors import StatisticsError
@@ -27,7 +27,7 @@ def test_the_screen_on_kqa_claims_is_the_one_on_the_page(
     assert main(["judge", *data, "--rubric", "dynamic-checklist", "--model", "local/evidence"]) == 0
     assert main(["measure", *data, *(word for name in METRICS for word in ("--metric", name))]) in (0, 3)
     capsys.readouterr()
-    made = make_screen(run, rater="majority")
+    made = screen(run, rater="majority").screen
     made.save(tmp_path / "s.json")
     # 118 of 205 claims are not entailed; 3 have no word in common with their answer, so that consistency has no value.
     assert (made.n, made.n_incomplete) == (202, 115)

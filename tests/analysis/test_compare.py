@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from judgekit.analysis.compare import compare
-from judgekit.analysis.compare_source import compare_source, strata_source
+from judgekit.analysis.strata import strata
 from judgekit.errors import DataError, InputError, StatisticsError, UsageError
 from judgekit.records import Record
 from tests.analysis.conftest import Build, judged, measured
@@ -99,27 +99,27 @@ def test_groups_without_common_questions_are_tested_by_welch_and_say_so() -> Non
 def test_little_or_nothing_gives_a_sentence(rows: list[Any], words: str) -> None:
     found = compare(frame(rows), value="v", group="model", unit="q", sample=None, **QUICK)
     assert words in found.text()
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(found.to_json(), allow_nan=False)
 
 
 def test_what_cannot_be_read_names_file_line_and_mend(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("model,question_id,v\nA,1,4\nA,2,four\n", encoding="utf-8")
     with pytest.raises(DataError) as error:
-        compare_source(str(table), group="model", value=["v"], unit="question_id")
+        compare(str(table), group="model", value=["v"], unit="question_id")
     assert (error.value.line, error.value.field) == (3, "v")
     with pytest.raises(UsageError, match="not independent"):
-        compare_source(str(table), group="model", value=["v"])
+        compare(str(table), group="model", value=["v"])
     with pytest.raises(DataError, match="no column 'w'"):
-        compare_source(str(table), group="model", value=["w"], unit="question_id")
+        compare(str(table), group="model", value=["w"], unit="question_id")
     with pytest.raises(InputError, match="no group is called 'Z'"):
-        compare_source(str(table), group="model", value=["v"], unit="question_id", baseline="Z", missing=["four"])
+        compare(str(table), group="model", value=["v"], unit="question_id", baseline="Z", missing=["four"])
 
 
 def test_ids_and_na_stay_text(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("model,q,v\nNA,001,4\nNA,1,2\nNone,001,3\nNone,1,3\n", encoding="utf-8")
-    found = compare_source(str(table), group="model", value=["v"], unit="q", **QUICK)
+    found = compare(str(table), group="model", value=["v"], unit="q", **QUICK)
     assert [row["group"] for row in found["groups"].rows] == ["NA", "None"]
     assert [row["n_units"] for row in found["groups"].rows] == [2, 2]  # 001 and 1 are two questions
 
@@ -144,16 +144,16 @@ def test_models_of_a_run_are_paired_by_question(build: Build) -> None:
         + [judged(f"B{q}", raw=2.0 + (q == 3)) for q in range(3)]
         + [judged("B3", status="refused", raw=None)],
     )
-    found = compare_source(run, what="model", **QUICK)
+    found = compare(run, what="model", **QUICK)
     a, b = found["groups"].rows
     assert (a["group"], a["n_units"], a["n_rows"], a["samples"]) == ("A", 4, 8, 2)
     assert (b["n_units"], b["n_unscored"]) == (3, 1)
     (row,) = found["pairs"].rows
     assert (row["n"], row["design"], row["difference"]) == (3, "paired", pytest.approx(4 / 3))  # (1 + 2 + 1) / 3
-    axes = compare_source(run, what="model", value=["raw", "score"], **QUICK)
+    axes = compare(run, what="model", value=["raw", "score"], **QUICK)
     assert len(axes["pairs"].rows) == 2
     with pytest.raises(InputError, match="do not say their prompt"):
-        compare_source(run, what="prompt", **QUICK)
+        compare(run, what="prompt", **QUICK)
 
 
 def test_judges_and_rubrics_of_a_run(build: Build) -> None:
@@ -163,24 +163,24 @@ def test_judges_and_rubrics_of_a_run(build: Build) -> None:
         + [judged(f"A{q}", raw=1.0 + q % 3, judge="m/two") for q in range(4)]
         + [judged(f"A{q}", raw=2.0, rubric="general-likert") for q in range(4)],
     )
-    judges = compare_source(run, what="judge", rubric=["analytical-rubric"], **QUICK)
+    judges = compare(run, what="judge", rubric=["analytical-rubric"], **QUICK)
     assert [row["group"] for row in judges["groups"].rows] == ["m/one", "m/two"]
-    rubrics = compare_source(run, what="rubric", judge=["m/one"], **QUICK)
+    rubrics = compare(run, what="rubric", judge=["m/one"], **QUICK)
     assert {row["value"] for row in rubrics["groups"].rows} == {"score"}  # scales differ, so scores in [0, 1]
     with pytest.raises(InputError, match="the run has no judge 'x'"):
-        compare_source(run, judge=["x"])
+        compare(run, judge=["x"])
 
 
 def test_an_empty_run_is_a_sentence(build: Build) -> None:
     with pytest.raises(InputError, match="no judgements"):
-        compare_source(build([]))
+        compare(build([]))
     with pytest.raises(InputError, match="no measurements"):
-        compare_source(build([]), metric=["entity_f1"])
+        compare(build([]), metric=["entity_f1"])
 
 
 def test_a_metric_of_a_run(build: Build) -> None:
     run = build(records(), measurements=[measured(r.id, "rouge_l(beta=1)", 0.1 * i) for i, r in enumerate(records())])
-    found = compare_source(run, metric=["rouge_l"], **QUICK)
+    found = compare(run, metric=["rouge_l"], **QUICK)
     (row,) = found["pairs"].rows
     assert row["difference"] == pytest.approx(-0.4)
     assert "rouge_l(beta=1)" in found.text()
@@ -190,16 +190,16 @@ def test_strata_of_shares_and_means(build: Build) -> None:
     run = build(
         records("AB", 6), [judged(r.id, raw=5.0 if r.meta["category"] == "easy" else 2.0) for r in records("AB", 6)]
     )
-    found = strata_source(run, by=["category"], value=["complete"], **QUICK)
+    found = strata(run, by=["category"], value=["complete"], **QUICK)
     hard, easy = found["strata"].rows
     assert (hard["group"], hard["mean"], hard["count"], hard["kind"]) == ("hard", 0.0, 0, "share")
     assert hard["mean_high"] == pytest.approx(0.5615, abs=1e-4)  # Wilson, 0 of 3 questions
     assert (easy["mean"], easy["n_units"], easy["n_rows"]) == (1.0, 3, 6)
-    both = strata_source(run, by=["category", "model"], **QUICK)
+    both = strata(run, by=["category", "model"], **QUICK)
     assert len(both["strata"].rows) == 4
     assert both["interaction"].rows[0]["p"] is None  # no variance at all
     with pytest.raises(UsageError, match="named twice"):
-        strata_source(run, by=["model", "model"])
+        strata(run, by=["model", "model"])
 
 
 def test_prompts_are_compared_and_averaged_models_are_named(build: Build) -> None:
@@ -210,11 +210,11 @@ def test_prompts_are_compared_and_averaged_models_are_named(build: Build) -> Non
     run = build(
         prompts, [judged(r.id, raw=3.0 + (r.meta["writer"] == "answer-rag") + (r.id[-1] == "1")) for r in prompts]
     )
-    found = compare_source(run, what="prompt", baseline="answer-rag", **QUICK)
+    found = compare(run, what="prompt", baseline="answer-rag", **QUICK)
     (row,) = found["pairs"].rows
     assert (row["b"], row["difference"], row["n"], row["degenerate"]) == ("answer-zero-shot", 1.0, 3, True)
     assert "answers of 2 different models are averaged" in found.text()
-    apart = compare_source(run, what="prompt", by=["model"], **QUICK)
+    apart = compare(run, what="prompt", by=["model"], **QUICK)
     assert len(apart["pairs"].rows) == 2
     assert "averaged: keep them apart" not in apart.text()
 

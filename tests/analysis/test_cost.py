@@ -109,7 +109,7 @@ def test_what_cannot_be_said_says_why(build: Build, quality: str) -> None:
     assert found["bought"].rows[0]["quality"] is None
     assert found["bought"].rows[0]["per_catch"] is None  # nothing was caught
     for one in (bare, unscored, found):
-        json.dumps(one.to_dict(), allow_nan=False)
+        json.dumps(one.to_json(), allow_nan=False)
 
 
 def test_several_raters_must_be_named(build: Build) -> None:
@@ -162,14 +162,14 @@ def test_recall_knows_that_answers_to_one_question_resemble_each_other(build: Bu
     assert (row["quality_low"], row["quality_high"]) == pytest.approx((0.1255, 0.8745), abs=5e-4)
 
 
-def test_samples_that_tie_are_no_verdict(build: Build) -> None:
-    # r0 and r2 incomplete, r1 and r3 complete. r0 is called incomplete twice, r1 complete twice, r2 and r3 once each way: two verdicts are
-    # left, both right, so kappa is 1, one of one is caught, and two ties are counted.
+def test_the_rule_applies_to_the_mean_of_the_samples(build: Build) -> None:
+    # r0 and r2 incomplete, r1 and r3 complete. r0 is called incomplete twice, r1 complete twice, r2 and r3 once each way: their verdicts are
+    # made of their means: 3 is under 4, so both are called incomplete. r2 is caught and r3 a false alarm: kappa (3/4 - 1/2) / (1/2) = 1/2.
     twice = {0: (1.0, 1.0), 1: (5.0, 5.0), 2: (1.0, 5.0), 3: (5.0, 1.0)}
     judgements = [
         judged(f"r{i}", raw=raw, sample=k, cost=0.01) for i, two in twice.items() for k, raw in enumerate(two)
     ]
     found = cost(build(records(4), judgements), quality="kappa")
     row = found["bought"].rows[0]
-    assert (row["quality"], row["caught"], row["n_incomplete"], row["n_labelled"], row["n_tied"]) == (1.0, 1, 1, 4, 2)
-    assert any("on 2 records the samples' verdicts tie" in note for note in found.notes)
+    assert (row["quality"], row["caught"], row["n_incomplete"], row["n_labelled"], row["n_tied"]) == (0.5, 2, 2, 4, 0)
+    assert "samples:mean, then the rule" in found.signature

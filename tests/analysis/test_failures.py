@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from judgekit.analysis.failures import failures, measured_frame, parse_threshold
-from judgekit.analysis.failures_source import failures_source
+from judgekit.analysis.failures import failures, parse_threshold
+from judgekit.analysis.frames import measured_frame
 from judgekit.errors import InputError, UsageError
 from judgekit.records import Record
 from tests.analysis.conftest import Build, measured
@@ -30,7 +30,7 @@ FRAME = pd.DataFrame(
 
 def test_shares_by_hand() -> None:
     found = failures(FRAME, unit="q", replicates=200)
-    rows = {row["component"]: row for row in found["failures"].rows}
+    rows = {row["component"]: row for row in found["failures"].rows if row["group"] == "all"}
     entity = rows["entity_f1"]
     assert (entity["failed"], entity["n"], entity["n_undefined"], entity["share"]) == (2, 4, 1, 0.5)
     assert rows["semantic_similarity"]["failed"] == 1  # .20
@@ -39,7 +39,7 @@ def test_shares_by_hand() -> None:
 
 
 def test_overlaps_by_hand() -> None:
-    rows = {row["overlap"]: row for row in failures(FRAME, replicates=0)["overlaps"].rows}
+    rows = {row["overlap"]: row for row in failures(FRAME, replicates=0)["overlaps"].rows if row["group"] == "all"}
     vague = rows["fluent but vague"]
     # Both components: rows 0-3. Fluent (.5 and more): rows 0, 1, 2; of these with entity under .10: 0 and 2.
     assert (vague["count"], vague["n"], vague["n_fluent"]) == (2, 4, 3)
@@ -61,7 +61,7 @@ def test_the_gap_is_in_points_over_answers_with_both() -> None:
 
 
 def test_correlations_and_examples() -> None:
-    found = failures(FRAME.assign(id=list("abcde"), question="why?"), examples=2, replicates=0)
+    found = failures(FRAME.assign(id=list("abcde"), question="why?"), unit="none", examples=2, replicates=0)
     pair = next(
         row
         for row in found["correlations"].rows
@@ -78,7 +78,7 @@ def test_correlations_and_examples() -> None:
 
 
 def test_own_thresholds_and_columns() -> None:
-    found = failures(FRAME, thresholds={"entity_f1": 0.11}, replicates=0)
+    found = failures(FRAME, threshold=["entity_f1=0.11"], replicates=0)
     assert next(row for row in found["failures"].rows if row["component"] == "entity_f1")["failed"] == 3
     assert "entity_f1<0.11" in found.signature
     assert parse_threshold("a=.5") == ("a", 0.5)
@@ -91,7 +91,7 @@ def test_own_thresholds_and_columns() -> None:
 def test_nothing_measured_gives_a_sentence(rows: list[Any]) -> None:
     found = failures(pd.DataFrame(rows, columns=FRAME.columns, dtype=object), replicates=0)
     assert "no answer has this component" in found.text()
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(found.to_json(), allow_nan=False)
 
 
 def test_no_component_at_all_names_them() -> None:
@@ -122,8 +122,8 @@ def test_two_notations_of_one_metric_are_not_mixed(build: Build) -> None:
     rows = [measured("r0", "entity_f1(match=exact)", 0.1), measured("r1", "entity_f1(match=token)", 0.2)]
     run = build(records(), measurements=rows)
     with pytest.raises(InputError, match="measured in two ways"):
-        failures_source(run)
-    found = failures_source(run, metric=["entity_f1(match=token)"], replicates=0)
+        failures(run)
+    found = failures(run, metric=["entity_f1(match=token)"], replicates=0)
     assert found["failures"].rows[0]["n"] == 1
     assert "entity_f1(match=token)" in found.signature
 
@@ -131,15 +131,15 @@ def test_two_notations_of_one_metric_are_not_mixed(build: Build) -> None:
 def test_a_run_ranks_its_models_under_other_weights(build: Build) -> None:
     parts = ("entity_f1", "semantic_similarity", "factual_consistency", "structured_overlap")
     rows = [measured(f"r{i}", name, 0.1 * (i // 2 + 1)) for i in range(4) for name in parts]
-    found = failures_source(build(records(), measurements=rows), weights=True, replicates=0)
+    found = failures(build(records(), measurements=rows), weights=True, replicates=0)
     assert [row["order"] for row in found["schemes"].rows] == ["B > A"] * 5
     assert {row["group"] for row in found["failures"].rows} == {"all", "A", "B"}
     with pytest.raises(InputError, match="no measurements"):
-        failures_source(build(records()))
+        failures(build(records()))
 
 
 def test_a_ranking_from_a_table_needs_its_question(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("model,entity_f1\nA,.1\nB,.2\n", encoding="utf-8")
     with pytest.raises(UsageError, match="question"):
-        failures_source(str(table), scheme=["one:entity_f1=1"])
+        failures(str(table), scheme=["one:entity_f1=1"])

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from judgekit.analysis.frames import LINE, as_rows, filtered, is_run, numbers, read_table, run_frame
+from judgekit.analysis.compare import Compare
+from judgekit.analysis.frames import LINE, filtered, numbers
+from judgekit.analysis.source import open_source
 from judgekit.errors import DataError, InputError
 from judgekit.records import Record
+from judgekit.runs.reader import is_run
 from tests.analysis.conftest import Build, judged
+from tests.analysis.conftest import read_frame as read_table
+
+
+def as_rows(frame: Any) -> list[dict[str, Any]]:
+    return [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None)]
 
 
 def table(tmp_path: Path, text: str, name: str = "t.csv") -> str:
@@ -30,7 +39,7 @@ def test_jsonl_keeps_its_types_and_rows_may_differ(tmp_path: Path) -> None:
     assert numbers(frame, "b", None) == [1.0, None]
 
 
-@pytest.mark.parametrize("cell", ["four", "4,5", "nan", "inf", "[]"])
+@pytest.mark.parametrize("cell", ["four", "4,5", "inf", "[]"])
 def test_what_is_no_number_names_its_line(tmp_path: Path, cell: str) -> None:
     file = table(tmp_path, f'v\n1\n" 2.5 "\n"{cell}"\n')
     with pytest.raises(DataError) as error:
@@ -62,9 +71,9 @@ def test_a_folder_is_a_run_or_a_mistake(tmp_path: Path, build: Build) -> None:
 def test_a_runs_verdicts_and_meta_become_columns(build: Build) -> None:
     record = Record(id="r", question="q", response="x", cluster="c", meta={"model": "A", "judge": "meta of that name"})
     verdict = {"comprehension": 4, "harm": 5, "explanation": "words", "criteria": {"c1": {"met": True}}}
-    row = as_rows(run_frame(build([record], [judged("r", raw=4.0, verdict=verdict)])))[0]
+    row = as_rows(open_source(build([record], [judged("r", raw=4.0, verdict=verdict)]), Compare()).frame())[0]
     assert (row["comprehension"], row["harm"], row["model"], row["unit"]) == (4, 5, "A", "c")
     assert row["meta.judge"] == "meta of that name"
     assert row["judge"] == "m/one"
     with pytest.raises(InputError, match="no rubric 'z'"):
-        run_frame(build([record], [judged("r", raw=4.0)]), rubrics=["z"])
+        open_source(build([record], [judged("r", raw=4.0)]), Compare(rubric=("z",))).frame()

@@ -11,11 +11,11 @@ import pytest
 from scipy.stats import wilcoxon
 
 from judgekit.analysis.compare import compare
-from judgekit.analysis.compare_source import compare_source, strata_source
-from judgekit.analysis.frames import filtered, read_table
+from judgekit.analysis.frames import filtered
 from judgekit.analysis.strata import strata
 from judgekit.cli.app import main
 from judgekit.stats.correlation import correlation
+from tests.analysis.conftest import read_frame
 
 AXES = ["comprehension", "reasoning", "knowledge", "bias", "harm"]
 QUICK = {"permutations": 100, "replicates": 0}
@@ -56,7 +56,7 @@ def near(value: Any, wanted: Any) -> None:
 )
 def test_models_compared(shared_data: Path, expected: dict[str, Any], convention: str, scope: str) -> None:
     wanted = expected[convention][scope]
-    frame = scoped(read_table(shared_data / "hivmedqa_judge_scores.csv"), scope)
+    frame = scoped(read_frame(shared_data / "hivmedqa_judge_scores.csv"), scope)
     found = compare(
         frame, value=AXES, group="model", unit="question_id", sample="iteration", baseline="Gemini 2.5 Pro",
         unscored_as=CONVENTIONS[convention], **QUICK,
@@ -114,7 +114,7 @@ def test_category_means_and_the_drop_under_bias(
     shared_data: Path, expected: dict[str, Any], convention: str, scope: str
 ) -> None:
     wanted = expected[convention][scope]
-    frame = scoped(read_table(shared_data / "hivmedqa_judge_scores.csv"), scope)
+    frame = scoped(read_frame(shared_data / "hivmedqa_judge_scores.csv"), scope)
     scored = frame["comprehension"].notna()
     frame["overall5"] = [
         sum(map(float, row)) / 5 if ok else None for row, ok in zip(frame[AXES].to_numpy(), scored, strict=True)
@@ -147,7 +147,7 @@ def test_category_means_and_the_drop_under_bias(
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_rephrased_gold_answers(shared_data: Path, expected: dict[str, Any], scope: str) -> None:
-    frame = scoped(read_table(shared_data / "hivmedqa_rephrased_scores.csv"), scope)
+    frame = scoped(read_frame(shared_data / "hivmedqa_rephrased_scores.csv"), scope)
     found = strata(frame, value=AXES, by=["category"], unit="question_id", within=["model"], **QUICK)
     wanted = expected["exclude"][scope]["rephrased_means"]
     for row in found["strata"].rows:
@@ -162,7 +162,7 @@ def test_rephrased_gold_answers(shared_data: Path, expected: dict[str, Any], sco
 
 def test_entity_f1_by_model_and_category(shared_data: Path, expected: dict[str, Any]) -> None:
     wanted = expected["entity_f1"]["paper71"]["models"]
-    frame = scoped(read_table(shared_data / "hivmedqa_entity_f1.csv"), "paper71")
+    frame = scoped(read_frame(shared_data / "hivmedqa_entity_f1.csv"), "paper71")
     names = ["f1_score", "synonyms_lemmatized_f1_dict"]
     found = strata(frame, value=names, by=["category"], unit="question_id", within=["model"], **QUICK)
     for row in found["across"].rows:
@@ -173,8 +173,8 @@ def test_entity_f1_by_model_and_category(shared_data: Path, expected: dict[str, 
 
 def test_row_level_spearman(shared_data: Path, expected: dict[str, Any]) -> None:
     keys = ["model", "question_id", "iteration"]
-    scores = scoped(read_table(shared_data / "hivmedqa_judge_scores.csv"), "paper71")
-    f1 = read_table(shared_data / "hivmedqa_entity_f1.csv")
+    scores = scoped(read_frame(shared_data / "hivmedqa_judge_scores.csv"), "paper71")
+    f1 = read_frame(shared_data / "hivmedqa_entity_f1.csv")
     both = scores.merge(f1[[*keys, "synonyms_lemmatized_f1_dict"]], on=keys, validate="one_to_one")
     for pair, value in expected["row_level_spearman_paper71_exclude"].items():
         x, y = (both[name].astype(float) for name in pair.split("~"))
@@ -189,7 +189,7 @@ def test_the_gain_without_the_reference(shared_data: Path, expected: dict[str, A
     wanted = expected["unsupervised_minus_supervised"]["exclude/paper71"]["gain_comprehension"]
     parts = []
     for name, file in (("with", "hivmedqa_judge_scores.csv"), ("without", "hivmedqa_judge_scores_unsupervised.csv")):
-        parts.append(scoped(read_table(shared_data / file), "paper71").assign(reference=name))
+        parts.append(scoped(read_frame(shared_data / file), "paper71").assign(reference=name))
     found = compare(
         pd.concat(parts, ignore_index=True), value="comprehension", group="reference", unit="question_id", by=["model"],
         baseline="without", **QUICK,
@@ -200,7 +200,7 @@ def test_the_gain_without_the_reference(shared_data: Path, expected: dict[str, A
 
 
 def test_the_blocked_test_is_sharper_and_the_family_is_printed(shared_data: Path) -> None:
-    frame = scoped(read_table(shared_data / "hivmedqa_judge_scores.csv"), "paper71")
+    frame = scoped(read_frame(shared_data / "hivmedqa_judge_scores.csv"), "paper71")
     found = compare(frame, value="comprehension", group="model", unit="question_id", **QUICK)
     blocked, one_way = found["anova"].rows
     assert (blocked["method"], one_way["method"]) == ("blocked", "one-way")
@@ -211,7 +211,7 @@ def test_the_blocked_test_is_sharper_and_the_family_is_printed(shared_data: Path
     text = found.text()
     assert "family" in text
     assert "nan" not in text.lower().replace("nanvlm", "")
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(found.to_json(), allow_nan=False)
 
 
 @pytest.mark.parametrize(("reading", "convention"), [("exclude", "exclude"), ("zero", "repo_zero")])
@@ -224,7 +224,7 @@ def test_the_imported_run_says_the_same(
     assert main(["import", scores, "--card", "hivmedqa", "--reading", reading, "--out", out]) in (0, 3)
     wanted = expected[convention]["paper71"]
     where = ["category=1,2,3,5"]
-    found = compare_source(out, value=AXES, sample="iteration", baseline="Gemini 2.5 Pro", where=where, **QUICK)
+    found = compare(out, value=AXES, sample="iteration", baseline="Gemini 2.5 Pro", where=where, **QUICK)
     assert len(found["groups"].rows) == 10 * len(AXES)
     for row in found["groups"].rows:
         near(row["mean"], wanted["means"]["question_mean"][row["group"]][row["value"]])
@@ -235,7 +235,7 @@ def test_the_imported_run_says_the_same(
             near(row["dz"], wanted["gemini_paired"][row["value"]][row["b"]]["cohen_dz"])
     assert f"|judge:gpt-4o(reading={reading})" in found.signature
     assert "|rubric:medgpt@" in found.signature
-    drop = strata_source(
+    drop = strata(
         out,
         by=["category"],
         pair="stem",

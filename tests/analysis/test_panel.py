@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from judgekit.analysis.agree_source import agree_source
-from judgekit.analysis.panel import PanelRun
-from judgekit.analysis.triage import triage
+from judgekit.analysis.agree import agree
+from judgekit.analysis.said import Judged
+from judgekit.analysis.source import open_source
+from judgekit.analysis.triage import Triage, triage
 from judgekit.cli.app import main
-from judgekit.errors import StatisticsError, UsageError
+from judgekit.errors import InputError, StatisticsError, UsageError
 from judgekit.records import Label, Record
 from judgekit.runs.reader import Run
 from tests.analysis.conftest import Build, judged
@@ -47,42 +48,42 @@ def people(build: Build, said: dict[str, tuple[float | None, ...]] = SAID, label
     return build(records, made)
 
 
-def word(run: PanelRun) -> dict[str, tuple[Any, ...]]:
-    frame = run.latest()
-    mine = frame[frame["judge"] == run.names[0]]
-    return {row.record_id: (row.raw, row.complete, row.status) for row in mine.itertuples()}
+def panel(run: Run, how: str, **options: Any) -> tuple[Judged, list[str]]:
+    source = open_source(run, Triage.of({"panel": how, **options}))
+    (found,) = [one for one in source.judged if one.members]
+    return found, source.left_out
+
+
+def word(found: Judged) -> dict[str, tuple[Any, ...]]:
+    return {key: (said.raw, said.complete, said.why) for key, said in found.said.items()}
 
 
 def test_the_mean_needs_every_member(build: Build) -> None:
-    panel = PanelRun(people(build), "mean")
-    assert panel.names == ["panel(m/a + m/b + m/c, mean)"]
+    found, notes = panel(people(build), "mean")
+    assert found.judge == "panel(m/a + m/b + m/c, mean)"
     # 10/3, 8/3 and 2 are all under 4.
-    assert word(panel) == {
-        "1": (pytest.approx(10 / 3), False, "ok"), "2": (pytest.approx(8 / 3), False, "ok"),
-        "3": (None, None, "panel incomplete"), "4": (None, None, "panel incomplete"), "5": (2.0, False, "ok"),
+    assert word(found) == {
+        "1": (10 / 3, False, None), "2": (8 / 3, False, None), "3": (None, None, "panel incomplete"),
+        "4": (None, None, "panel incomplete"), "5": (2.0, False, None),
     }  # fmt: skip
-    assert [(row["scored"], row["incomplete"], row["tied"]) for row in panel.rows] == [(3, 2, 0)]
-    assert panel.rows[0]["unscored_members"] == {"m/c (invalid)": 2}
-    assert any("2 of 5 records (0 tied, 2 incomplete; unscored by m/c (invalid): 2)" in note for note in panel.notes())
+    assert any("2 of 5 records (0 tied, 2 incomplete; unscored by m/c (invalid): 2)" in note for note in notes)
 
 
 def test_the_majority_is_of_all_members_and_a_tie_stays_a_tie(build: Build) -> None:
     run = people(build)
-    assert word(PanelRun(run, "majority")) == {
-        "1": (1.0, True, "ok"), "2": (0.0, False, "ok"), "3": (None, None, "panel incomplete"),
-        "4": (1.0, True, "ok"), "5": (0.0, False, "ok"),
+    assert word(panel(run, "majority")[0]) == {
+        "1": (1.0, True, None), "2": (0.0, False, None), "3": (None, None, "panel incomplete"),
+        "4": (1.0, True, None), "5": (0.0, False, None),
     }  # fmt: skip
-    two = PanelRun(run, "majority", judges=[A, B])
+    two, _ = panel(run, "majority", judge=[A, B])
     assert word(two)["3"] == (None, None, "panel tied")
-    assert (two.rows[0]["scored"], two.rows[0]["tied"]) == (4, 1)
-    frame = two.latest()
-    assert frame[(frame["status"] == "panel tied")]["reason"].tolist() == ["1 to 1"]
+    assert two.said["3"].value == "1 to 1"
 
 
 def test_the_order_of_the_judges_changes_nothing(build: Build) -> None:
     turned = {name: raws[::-1] for name, raws in SAID.items()}
     for how in ("mean", "majority"):
-        assert word(PanelRun(people(build), how)) == word(PanelRun(people(build, turned), how))
+        assert word(panel(people(build), how)[0]) == word(panel(people(build, turned), how)[0])
 
 
 def test_samples_are_averaged_before_the_panel_meets(build: Build) -> None:
@@ -93,8 +94,8 @@ def test_samples_are_averaged_before_the_panel_meets(build: Build) -> None:
         judged("1", raw=4, judge=B), judged("1", raw=None, judge=B, sample=1),
     ]  # fmt: skip
     run = build(records, made)
-    assert word(PanelRun(run, "mean")) == {"1": (3.75, False, "ok")}
-    assert word(PanelRun(run, "majority")) == {"1": (None, None, "panel tied")}
+    assert word(panel(run, "mean")[0]) == {"1": (3.75, False, None)}
+    assert word(panel(run, "majority")[0]) == {"1": (None, None, "panel tied")}
 
 
 def test_a_member_that_was_never_asked_is_missing_too(build: Build) -> None:
@@ -102,9 +103,9 @@ def test_a_member_that_was_never_asked_is_missing_too(build: Build) -> None:
         [Record(id="1", question="q", response="x"), Record(id="2", question="q2", response="y")],
         [judged("1", raw=5, judge=A), judged("2", raw=5, judge=A), judged("1", raw=3, judge=B)],
     )
-    panel = PanelRun(run, "mean")
-    assert word(panel)["2"] == (None, None, "panel incomplete")
-    assert panel.rows[0]["unscored_members"] == {"m/b (not judged)": 1}
+    found, notes = panel(run, "mean")
+    assert word(found)["2"] == (None, None, "panel incomplete")
+    assert any("unscored by m/b (not judged): 1" in note for note in notes)
 
 
 def test_triage_takes_the_panel_as_one_more_judge(build: Build) -> None:
@@ -115,7 +116,7 @@ def test_triage_takes_the_panel_as_one_more_judge(build: Build) -> None:
     # Records 1, 2, 5 are scored: complete 10/3 above incomplete 8/3 and 2, so AUC 1; both are caught at 8/3, 2 of 3 read.
     assert (row["n"], row["n_incomplete"], row["n_unscored"], row["auc"]) == (3, 2, 2, 1.0)
     assert (row["threshold"], row["workload"]) == (pytest.approx(8 / 3), pytest.approx(2 / 3))
-    assert "panel mean" in found.signature
+    assert "panel:mean" in found.signature
     assert "panel incomplete" in found.text()
     majority = {
         row.values["judge"]: row.values for row in triage(people(build), 0.9, panel="majority").operating_points
@@ -126,7 +127,7 @@ def test_triage_takes_the_panel_as_one_more_judge(build: Build) -> None:
 
 
 def test_agree_shows_the_panel_beside_its_members(build: Build) -> None:
-    found = agree_source(people(build), panel="majority", replicates=10)
+    found = agree(people(build), panel="majority", replicates=10)
     name = "panel(m/a + m/b + m/c, majority)"
     judges = {row["a"]: row for row in found["judges"].rows}
     # The panel speaks on 4 of 5 records and says what the rater says on each.
@@ -153,17 +154,17 @@ def test_without_labels_the_members_are_compared_alone(build: Build, capsys: pyt
 def test_what_is_no_panel_is_refused(build: Build, tmp_path: Path) -> None:
     run = people(build)
     with pytest.raises(StatisticsError, match="two judges or more"):
-        PanelRun(run, "mean", judges=[A])
-    with pytest.raises(StatisticsError, match="no judge 'm/z'"):
-        PanelRun(run, "mean", judges=["m/z"])
-    with pytest.raises(UsageError, match="cannot be joined by 'median'"):
-        PanelRun(run, "median")
+        panel(run, "mean", judge=[A])
+    with pytest.raises(InputError, match="no judge 'm/z'"):
+        panel(run, "mean", judge=["m/z"])
+    with pytest.raises(UsageError, match="median"):
+        panel(run, "median")
     mixed = build(
         [Record(id="1", question="q", response="x")],
         [judged("1", raw=5, judge=A), judged("1", raw=4, judge=B, ask="other")],
     )
     with pytest.raises(StatisticsError, match="2 different wordings"):
-        PanelRun(mixed, "mean")
+        panel(mixed, "mean")
     table = tmp_path / "t.csv"
     table.write_text("incomplete,score\n1,2\n0,4\n", "utf-8")
     with pytest.raises(UsageError, match="--panel says nothing about a table"):

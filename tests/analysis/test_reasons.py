@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from judgekit.analysis.reasons import NO_OMISSION, make_pairs, show_reasons
+from judgekit.analysis.reasons import NO_OMISSION, Reasons, make_pairs, show_reasons
+from judgekit.analysis.source import open_source
 from judgekit.errors import DataError, InputError, StatisticsError
 from judgekit.records import Criterion, Label, Record
 from tests.analysis.conftest import Build, judged
@@ -111,7 +112,7 @@ def studied(build: Build) -> Any:
 
 
 def test_alignment_recall_and_modes_by_hand(build: Build) -> None:
-    found = show_reasons(studied(build), replicates=200)
+    found = show_reasons(open_source(studied(build), Reasons()), replicates=200)
     rows = {row["kind"]: row for row in found["alignment"].rows if row["rubric"] == "all"}
     assert (rows["TP"]["n"], rows["TP"]["yes"], rows["TP"]["partially"], rows["TP"]["no"]) == (4, 1, 1, 2)
     assert rows["TN"]["share_yes"] == 0.5
@@ -126,7 +127,7 @@ def test_alignment_recall_and_modes_by_hand(build: Build) -> None:
     assert sum(flows.values()) == 5
     assert flows[("analytical-rubric", "FP", "FP01")] == 1
     assert "1 judgements are unscored" in found.text()
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(found.to_json(), allow_nan=False)
 
 
 def test_the_classifier_against_hand_labels(build: Build) -> None:
@@ -135,20 +136,27 @@ def test_the_classifier_against_hand_labels(build: Build) -> None:
         {"id": "p0", "alignment": "Yes"}, {"id": "p1", "alignment": "partially"}, {"id": "p2", "alignment": "yes"},
         {"id": "p6", "mode": "fp01"}, {"id": "gone", "alignment": "no"},
     ]  # fmt: skip
-    rows = {row["field"]: row for row in show_reasons(run, hand=hand, replicates=100)["classifier"].rows}
+    rows = {
+        row["field"]: row
+        for row in show_reasons(open_source(run, Reasons()), hand=hand, replicates=100)["classifier"].rows
+    }
     assert (rows["alignment"]["n"], rows["alignment"]["n_hand"]) == (3, 4)
     assert rows["alignment"]["percent"] == pytest.approx(2 / 3)
     assert (rows["mode"]["percent"], rows["mode"]["kappa"]) == (1.0, None)  # one pair: no kappa
     with pytest.raises(DataError, match="'maybe' is no alignment"):
-        show_reasons(run, hand=[{"id": "p0", "alignment": "maybe"}], replicates=0)
+        show_reasons(open_source(run, Reasons()), hand=[{"id": "p0", "alignment": "maybe"}], replicates=0)
     with pytest.raises(DataError, match="labelled twice"):
-        show_reasons(run, hand=[{"id": "p0", "alignment": "yes"}, {"id": "p0", "alignment": "no"}], replicates=0)
+        show_reasons(
+            open_source(run, Reasons()),
+            hand=[{"id": "p0", "alignment": "yes"}, {"id": "p0", "alignment": "no"}],
+            replicates=0,
+        )
     with pytest.raises(DataError, match="no alignment and no mode"):
-        show_reasons(run, hand=[{"id": "p0"}], replicates=0)
+        show_reasons(open_source(run, Reasons()), hand=[{"id": "p0"}], replicates=0)
 
 
 def test_a_run_without_pairs_says_how_to_make_them(build: Build) -> None:
     with pytest.raises(InputError, match="no record of the run is a pair"):
-        show_reasons(build([record(0, True)], [judged("r0", raw=5.0)]))
+        show_reasons(open_source(build([record(0, True)], [judged("r0", raw=5.0)]), Reasons()))
     with pytest.raises(InputError, match="every pair is unscored"):
-        show_reasons(build([pair_record(0, "TP")], [judged("p0", raw=None)]))
+        show_reasons(open_source(build([pair_record(0, "TP")], [judged("p0", raw=None)]), Reasons()))

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from judgekit.analysis.screen import make_screen
+from judgekit.analysis.screen import screen
 from judgekit.analysis.triage import triage
 from judgekit.errors import StatisticsError
 
@@ -36,7 +36,7 @@ def test_two_scores_are_compared_on_the_same_answers() -> None:
 
 def test_a_screen_keeps_every_answer() -> None:
     many = pd.concat([frame().assign(id=frame()["id"] + f"-{i}") for i in range(5)])
-    found = make_screen(many, score=["a", "b"], cluster="id", repeats=20)
+    found = screen(many, score=["a", "b"], cluster="id", repeats=20).screen
     assert (found.n, found.n_incomplete) == (40, 20)
 
 

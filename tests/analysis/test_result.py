@@ -31,9 +31,9 @@ def test_text_shows_reasons_rows_and_signature() -> None:
 
 def test_json_is_one_object_without_nan() -> None:
     rows = [{"a": np.float64("nan"), "b": np.int64(3), "c": (1, None), "d": float("inf"), "e": np.bool_(True)}]
-    body = Result([Table("t", "T", rows, [], ["n1"])], "s", ["n2"]).to_dict()
+    body = Result([Table("t", "T", rows, [], ["n1"])], "s", ["n2"]).to_json()
     assert json.loads(json.dumps(body, allow_nan=False)) == {
-        "t": [{"a": None, "b": 3, "c": [1, None], "d": None, "e": True}], "notes": ["n2", "n1"], "signature": "s",
+        "t": [{"a": None, "b": 3, "c": [1, None], "d": "inf", "e": True}], "notes": ["n2", "n1"], "signature": "s",
     }  # fmt: skip
     assert plain({"x": {1: 2}}) == {"x": {"1": 2}}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgekit.analysis.screen import make_screen, read_screen
+from judgekit.analysis.screen import read_screen, screen
 from judgekit.analysis.triage import triage
 from judgekit.cli.app import main
 from judgekit.errors import InputError, StatisticsError, UsageError
@@ -30,7 +30,7 @@ def table(path: Path, n: int, seed: int, prefix: str, signal: float = 1.5) -> Pa
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     path = table(tmp_path / "train.csv", 160, 1, "a")
-    make_screen(path, score=["one", "two"], cluster="topic", worse_parts=["two"], repeats=30, name="both").save(
+    screen(path, score=["one", "two"], cluster="topic", worse=["two"], repeats=30, title="both").screen.save(
         tmp_path / "s.json"
     )
     return tmp_path / "s.json"
@@ -38,7 +38,7 @@ def saved(tmp_path: Path) -> Path:
 
 def test_a_screen_beside_its_parts(tmp_path: Path) -> None:
     path = table(tmp_path / "train.csv", 160, 1, "a")
-    found = make_screen(path, score=["one", "two"], cluster="topic", worse_parts=["two"], repeats=30)
+    found = screen(path, score=["one", "two"], cluster="topic", worse=["two"], repeats=30).screen
     assert found.result is not None
     fit = found.result.fit
     assert fit is not None
@@ -57,9 +57,9 @@ def test_a_screen_beside_its_parts(tmp_path: Path) -> None:
 
 
 def test_few_records_are_described_without_weights(tmp_path: Path) -> None:
-    found = make_screen(
-        table(tmp_path / "t.csv", 40, 1, "a"), score=["one", "two"], cluster="topic", worse_parts=["two"], repeats=20
-    )
+    found = screen(
+        table(tmp_path / "t.csv", 40, 1, "a"), score=["one", "two"], cluster="topic", worse=["two"], repeats=20
+    ).screen
     assert (found.model.kind, found.descriptive, found.model.weight) == ("equal-weight z", True, (0.5, 0.5))
     assert "descriptive" in found.text()
 
@@ -117,7 +117,7 @@ def test_another_file_is_no_screen(tmp_path: Path, text: str) -> None:
 
 def test_one_part_is_no_screen(tmp_path: Path) -> None:
     with pytest.raises(StatisticsError, match="two or more scores"):
-        make_screen(table(tmp_path / "t.csv", 40, 1, "a"), score="one", cluster="topic")
+        screen(table(tmp_path / "t.csv", 40, 1, "a"), score="one", cluster="topic")
 
 
 def test_a_missing_part_makes_the_answer_unscored(saved: Path, tmp_path: Path) -> None:

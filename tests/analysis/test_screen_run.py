@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgekit.analysis.screen import make_screen
+from judgekit.analysis.screen import screen
 from judgekit.analysis.triage import triage
 from judgekit.errors import StatisticsError
 from judgekit.records import Label, Record
@@ -66,7 +66,7 @@ def make(
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    make_screen(make(tmp_path / "one", "a", 1), repeats=20).save(tmp_path / "s.json")
+    screen(make(tmp_path / "one", "a", 1), repeats=20).screen.save(tmp_path / "s.json")
     return tmp_path / "s.json"
 
 

@@ -51,11 +51,17 @@ def test_the_interaction_is_tested_within_questions() -> None:
 
 
 def test_shares_are_shares_and_means_are_means() -> None:
+    # The field decides, not the values that one stratum happens to hold: whole numbers 0 and 1 of a scale are numbers.
     rows = [("x", q, q % 2) for q in range(4)] + [("y", q, 0.5 + q) for q in range(4)]
     one, two = strata(frame(rows, "s q v"), value="v", by=["s"], unit="q", **QUICK)["strata"].rows
+    assert (one["kind"], one["count"], two["kind"]) == ("mean", None, "mean")
+    # mean .5, sd .577: .5 +- 3.182 * .577 / 2
+    assert one["mean_high"] == pytest.approx(0.5 + 3.1824463 * 0.5773503 / 2)
+    words = [("x", q, "yes" if q % 2 else "no") for q in range(4)] + [("y", q, "yes") for q in range(4)]
+    one, two = strata(frame(words, "s q v"), value="v", by=["s"], unit="q", **QUICK)["strata"].rows
     assert (one["kind"], one["count"], one["mean"]) == ("share", 2, 0.5)
     assert (one["mean_low"], one["mean_high"]) == (pytest.approx(0.1500, abs=1e-4), pytest.approx(0.8500, abs=1e-4))
-    assert two["kind"] == "mean"
+    assert (two["kind"], two["count"], two["mean"]) == ("share", 4, 1.0)
 
 
 def test_empty_strata_are_counted_and_not_averaged() -> None:
@@ -72,7 +78,7 @@ def test_kqa_completeness_by_model(shared_data: Any) -> None:
     """Shares of complete answers with Wilson's interval, as computed independently."""
     import json
 
-    from judgekit.analysis.frames import read_table
+    from tests.analysis.conftest import read_frame as read_table
 
     wanted = json.loads((shared_data / "expected_dev.json").read_text("utf-8"))["kqa"]["completeness"]
     table = read_table(shared_data / "kqa_completeness.jsonl").assign(all="all_models")

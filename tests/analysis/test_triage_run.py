@@ -11,7 +11,7 @@ import pytest
 
 from judgekit.analysis.triage import triage
 from judgekit.cli.app import main
-from judgekit.errors import StatisticsError, UsageError
+from judgekit.errors import InputError, StatisticsError, UsageError
 from judgekit.records import Criterion, Label, Record
 from judgekit.runs.model import Judgement, RubricRow
 from judgekit.runs.store import RunStore, open_run
@@ -228,7 +228,7 @@ def test_words_that_a_source_would_not_heed_are_refused(make: Callable[..., Path
 def test_filters_and_empty_runs(make: Callable[..., Path], tmp_path: Path) -> None:
     run = make([labelled("a", True), labelled("b", False)], [judged("a", 1.0), judged("b", 2.0)])
     assert len(triage(run, judge="openai/gpt-5-mini").operating_points) == 1
-    with pytest.raises(StatisticsError, match="the run has no judge 'x'"):
+    with pytest.raises(InputError, match="the run has no judge 'x'"):
         triage(run, judge="x")
     with RunStore(tmp_path / "empty"):
         pass
@@ -288,7 +288,7 @@ def test_the_mean_of_raters_needs_the_cards_threshold(make: Callable[..., Path])
 
 
 def test_recorded_scores_off_the_scale_are_named(make: Callable[..., Path]) -> None:
-    from judgekit.analysis.compare_source import strata_source
+    from judgekit.analysis.strata import strata
 
     records = [labelled(f"{i}", i < 12, meta={"kind": "ab"[i % 2]}) for i in range(24)]
     wild = {5: 98989.0, 20: 0.0}
@@ -297,4 +297,4 @@ def test_recorded_scores_off_the_scale_are_named(make: Callable[..., Path]) -> N
     ])  # fmt: skip
     said = "2 recorded scores lie off"
     assert any(note.startswith(said) for note in triage(run).to_json()["rows"][0]["notes"])
-    assert any(note.startswith(said) for note in strata_source(run, by=["kind"], replicates=0, permutations=10).notes)
+    assert any(note.startswith(said) for note in strata(run, by=["kind"], replicates=0, permutations=10).notes)

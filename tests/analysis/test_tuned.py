@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judgekit.analysis.screen import make_screen, read_screen
+from judgekit.analysis.screen import read_screen, screen
 from judgekit.analysis.triage import triage
 from judgekit.cli.app import main
 from judgekit.data import load_records
@@ -52,7 +52,7 @@ def test_triage_says_how_many_judgements_were_tuned_on(runs: list[Path], capsys:
 
 
 def test_a_screen_keeps_saying_it_when_made_and_when_applied(runs: list[Path], tmp_path: Path) -> None:
-    made = make_screen(runs[0], folds=2, repeats=20)
+    made = screen(runs[0], folds=2, repeats=20).screen
     made.save(tmp_path / "screen.json")
     note = f"dynamic-checklist · {MODEL}: 12 of 12 {SAID}"
     assert note in read_screen(tmp_path / "screen.json").notes

@@ -148,7 +148,7 @@ def test_mistakes_are_sentences(args: list[str], code: int, words: str, tmp_path
     found, out, _ = called([*args, "--json"], capsys)
     assert found == code
     body: dict[str, Any] = json.loads(out)
-    assert set(body["error"]) == {"kind", "file", "line", "field", "message", "mend"}
+    assert set(body["error"]) == {"kind", "file", "line", "field", "message", "hint", "mend"}
 
 
 def test_help_needs_nothing_heavy() -> None:

@@ -194,8 +194,11 @@ def test_help_loads_nothing_heavy(words: str) -> None:
         "import sys, judgekit.cli.app as app; code = app.main(sys.argv[2:]);"
         "print(*[name for name in sys.argv[1].split(',') if name in sys.modules], file=sys.stderr); sys.exit(code)"
     )
+    heavy = [
+        name for name in HEAVY if name != "pydantic" or not words.startswith("triage")
+    ]  # an analysis' options are a model
     done = subprocess.run(
-        [sys.executable, "-c", code, ",".join(HEAVY), *words.split()],
+        [sys.executable, "-c", code, ",".join(heavy), *words.split()],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -273,4 +276,6 @@ def test_a_closed_stderr_changes_neither_the_code_nor_the_object(more: list[str]
     words = [sys.executable, "-m", "judgekit", "triage", "none.csv", *more]
     done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *words], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert done.returncode == 1
-    assert (json.loads(done.stdout)["error"]["message"] if more else done.stdout) == ("no such file" if more else "")
+    assert (json.loads(done.stdout)["error"]["message"] if more else done.stdout) == (
+        "there is no such run or table" if more else ""
+    )

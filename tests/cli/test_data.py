@@ -151,3 +151,21 @@ def test_a_table_of_a_run_is_exported(capsys: pytest.CaptureFixture[str], tmp_pa
     wrong = str(tmp_path / "out.txt")
     code, value = as_json(capsys, "export", str(tmp_path / "run"), "--table", "calls", "--to", to, "--out", wrong)
     assert (code, value["error"]["field"]) == (2, "out")
+
+
+def test_a_card_is_proposed_and_loads_what_it_was_made_of(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("nr;question;answer;dr-a;dr-b\n1;q?;an answer;yes;no\n2;r?;another;no;no\n", encoding="utf-8")
+    card = tmp_path / "mine.yaml"
+    assert main(["data", "card", str(path), "--out", str(card)]) == 0
+    told = capsys.readouterr().err
+    assert "understood: 'dr-a', 'dr-b': complete: yes; incomplete: no" in told
+    assert "incomplete: 1 of 1 with a verdict, of 2 answers" in told
+    assert "dr-a and dr-b agree on 1 of 2" in told
+    assert main(["data", "validate", str(path), "--card", str(card)]) == 0
+    assert main(["data", "card", str(path), "--out", str(card)]) == 1  # nothing is overwritten
+    capsys.readouterr()
+    assert main(["data", "card", str(path), "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert [len(record["labels"]) for record in value["records"]] == [3, 3]
+    assert value["card"] == card.read_text("utf-8")

@@ -178,7 +178,7 @@ def test_the_json_contract_and_the_exit_codes(
     said = as_json(capsys)
     assert (said["judgements"], said["stopped"], said["error"]["kind"]) == (3, None, "provider")
     provider.script = Say(score(2), usage={"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2})
-    more = ["--price-in", "0", "--price-out", "1000000", "--max-cost", "52", "--reasks", "0"]
+    more = ["--price-in", "0", "--price-out", "1000000", "--max-cost", "52.5", "--reasks", "0"]
     assert main(args(9, "--json", *more)) == 4
     said = as_json(capsys)
     assert (said["stopped"], said["judgements"], said["cost"]) == ("budget", 6, 3.0)
@@ -281,7 +281,7 @@ def test_the_threshold_in_the_file_is_what_the_run_says(
 
 def kqa_like(folder: Path, *, labels: bool) -> Path:
     """A file with the columns of K-QA; without `labels` no physician said anything."""
-    words = {"labels": ["Entailment", "Entailment", "Neutral"]} if labels else {}
+    words = {"labels": ["Entailment", "Entailment", "Neutral"] if labels else None}
     rows = [
         {
             "id": f"k{i}", "qid": f"q{i}", "question": f"question of item{i}", "response": "an answer",

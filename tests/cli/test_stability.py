@@ -37,7 +37,7 @@ def test_from_questions_to_scores(provider: Provider, cases: Path, tmp_path: Pat
     server = ("--api-base", provider.base)
     code, text = run("stability", "make", cases, "--model", "openai/writer", "--out", study, "--ner", "none", *server)
     assert code == 0
-    assert "number: 45 is lost" in text
+    assert "number: 45 year became 54 year" in text
     assert "signature: judgekit:" in text
     pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra: report)")
     code, text = run(

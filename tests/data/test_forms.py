@@ -114,7 +114,12 @@ def test_label_studio_there_and_back(tmp_path: Path) -> None:
         labels=(
             Label(rater="a", complete=False, score=0.25, severity="Severe", rationale="no dose"),
             Label(rater="b", complete=True, score=1),
-            Label(rater="join:majority", complete=None, rationale="1 of 2 raters say complete, a tie"),
+            Label(
+                rater="join:majority",
+                complete=None,
+                value={"raters": 2},
+                rationale="1 of 2 raters say complete, a tie",
+            ),
         ),
         cluster="c",
         meta={"model": "m"},
@@ -123,3 +128,51 @@ def test_label_studio_there_and_back(tmp_path: Path) -> None:
     export([record], path, "label-studio")
     (back,) = load_records(path, card="label-studio")
     assert back == record
+
+
+def task(*annotations: list[dict[str, Any]]) -> str:
+    made = [
+        {"id": n, "completed_by": n, "result": result, "was_cancelled": False} for n, result in enumerate(annotations)
+    ]
+    return json.dumps([{"id": 1, "data": {"id": "t", "question": "q?", "response": "r"}, "annotations": made}])
+
+
+def said(name: str, kind: str, **value: Any) -> dict[str, Any]:
+    return {"from_name": name, "to_name": "response", "type": kind, "value": value}
+
+
+def test_label_studio_reads_stars_numbers_texts_and_taxonomies(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    path.write_text(
+        task(
+            [said("complete", "choices", choices=["complete"]), said("score", "rating", rating=4)],
+            [said("score", "number", number=0.5), said("rationale", "textarea", text="one text")],
+            [said("score", "rating", rating=1), said("severity", "taxonomy", taxonomy=[["Severe"]])],
+            [said("tone", "rating", rating=2), said("complete", "choices", choices=["incomplete"])],
+        )
+    )
+    (record,) = load_records(path, card="label-studio")
+    # Stars count from 1 to 5: (4 - 1) / 4 and (1 - 1) / 4.
+    assert [(label.complete, label.score, label.severity, label.rationale) for label in raters(record)] == [
+        (True, 0.75, None, None),
+        (None, 0.5, None, "one text"),
+        (None, 0.0, "Severe", None),
+        (False, None, None, None),
+    ]
+    assert raters(record)[3].value == [{"name": "tone", "type": "rating", "value": {"rating": 2}}]
+
+
+def test_label_studio_both_ticked_is_no_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    path.write_text(task([said("complete", "choices", choices=["complete", "incomplete"])]))
+    records = load_records(path, card="label-studio")
+    (label,) = records[0].labels
+    assert (label.complete, label.rationale) == (None, "said complete and incomplete: no verdict")
+    assert "labels.complete: one rater said complete and incomplete, which is no verdict (1 times)" in records.notes
+
+
+def test_label_studio_names_a_control_of_another_type(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    path.write_text(task([said("complete", "choices", choices=["complete"]), said("score", "choices", choices=["4"])]))
+    with pytest.raises(DataError, match=r"labels.score: finds nothing in any row.*there is no 'number' among choices"):
+        load_records(path, card="label-studio")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgekit.data import load_records
-from judgekit.data.labels import describe, fraction, is_join, joined, joined_set, meets, raters
+from judgekit.data.labels import describe, fraction, is_join, join, joined, joined_set, raters, standing_behind
 from judgekit.errors import StatisticsError
+from judgekit.exact import meets
 from judgekit.records import Criterion, Label, Record
 
 
@@ -155,3 +158,100 @@ def test_majority_ignores_the_order_of_raters_and_flips_with_the_verdicts(verdic
     assert verdict(verdicts[::-1]) == here
     flipped = verdict([not value for value in verdicts])
     assert flipped is None if here is None else flipped is (not here)
+
+
+TENTHS = st.integers(0, 10).map(lambda n: n / 10)
+
+
+@given(st.lists(TENTHS, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_the_order_of_raters_never_matters(scores: list[float], chance: random.Random) -> None:
+    people = [Label(rater=f"r{n}", score=score, complete=score >= 0.5) for n, score in enumerate(scores)]
+    other = chance.sample(people, len(people))
+    for how in ("mean", "majority", "worst"):
+        assert join(people, how, ">= 0.5") == join(other, how, ">= 0.5")
+
+
+@given(st.lists(TENTHS, min_size=2, max_size=6))
+def test_a_mean_that_equals_the_threshold_meets_it(scores: list[float]) -> None:
+    # The mean of tenths, over fractions by another road than the code's: whole tenths over the number of raters.
+    mean = Fraction(sum(round(10 * score) for score in scores), 10 * len(scores))
+    people = [Label(rater=f"r{n}", score=score) for n, score in enumerate(scores)]
+    if mean.denominator in (1, 2, 4, 5, 8, 10, 20, 25, 40, 50):  # a decimal that can be written as a rule
+        assert join(people, "mean", f">= {float(mean)}").complete is True
+        assert join(people, "mean", f"> {float(mean)}").complete is False
+
+
+def test_a_mean_on_a_written_scale_meets_its_number() -> None:
+    # 2, 3 and 4 of 1 to 4 are 1/3, 2/3 and 1; their mean is 3, as the scale has it.
+    people = [Label(rater=f"r{n}", score=score) for n, score in enumerate((1 / 3, 2 / 3, 1.0))]
+    label = join(people, "mean", ">= 3", 1, 4)
+    assert (label.complete, label.score) == (True, 2 / 3)
+    assert label.rationale == "mean of 3 raters: 2, 3, 4; 3 is complete (>= 3)"
+
+
+def test_a_mean_of_severities_says_how_it_was_read() -> None:
+    people = [
+        Label(rater="a", severity="none", score=1.0, complete=True),
+        Label(rater="b", severity="Moderate", score=0.5, complete=False),
+    ]
+    label = join(people, "mean", ">= 0.75")
+    assert (label.complete, standing_behind(label)) == (True, 2)
+    assert label.rationale == (
+        "mean of 2 raters: Moderate 0.5, none 1; 0.75 is complete (>= 0.75), though 1 of 2 raters says incomplete"
+    )
+
+
+@pytest.mark.parametrize("how", ["majority", "worst", "mean"])
+def test_a_join_of_one_rater_is_that_raters_label(how: str) -> None:
+    label = joined(record(R2), how=how)
+    assert label is not None
+    assert (label.rater, label.complete, label.score, standing_behind(label)) == (f"join:{how}", False, 0.5, 1)
+    assert standing_behind(R2) == 1
+
+
+def test_the_cards_own_mean_is_taken_where_no_rule_is_given() -> None:
+    whole = record(R1, R3, Label(rater="join:mean", complete=True, score=0.5, value={"raters": 2}))
+    assert joined(whole, how="mean").complete is True  # type: ignore[union-attr]
+    assert joined(whole, how="mean", complete_when="> 0.5").complete is False  # type: ignore[union-attr]
+
+
+def write_ratings(folder: Path, *rows: tuple[str, str, str], join: str = "") -> Path:
+    (folder / "mine.yaml").write_text(
+        "card: mine\ntitle: Mine\nlicence: MIT\ncitation: none\nmerge: true\nfields: {id: id, response: answer}\n"
+        f"labels: {{rater: who, complete: ok{join}}}\n"
+    )
+    path = folder / "ratings.csv"
+    path.write_text("id,answer,who,ok\n" + "".join(f"{id},x{id},{who},{ok}\n" for id, who, ok in rows))
+    return path
+
+
+def test_clinicians_with_answers_of_their_own_are_joined_without_being_asked(tmp_path: Path) -> None:
+    path = write_ratings(tmp_path, ("1", "dr-a", "yes"), ("2", "dr-b", "no"), ("3", "dr-c", "no"))
+    records = load_records(path, card=tmp_path / "mine.yaml")
+    assert [(label.rater, label.complete) for label in (joined(record) for record in records) if label] == [
+        ("join:majority", True),
+        ("join:majority", False),
+        ("join:majority", False),
+    ]
+    assert records.notes == [
+        "completeness: raters are joined by majority (the card does not say how); 3 records have one rater, whose label it is, "
+        "and 0 have several"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "join"),
+    [
+        ((("1", "dr-a", "yes"), ("2", "dr-b", "no")), ", join: none"),
+        ((("1", "dr-a", "yes"), ("2", "dr-a", "no")), ", join: majority"),  # one person: nothing to join
+        ((("1", "construction", "yes"), ("2", "dr-a", "no")), ""),  # not all by people
+        ((("1", "model:m", "yes"), ("1", "dr-a", "no")), ""),
+        ((("1", "dr-a", "yes"), ("1", "dr-b", "no"), ("2", "dr-b", "no")), ", join: worst"),  # unequal numbers
+    ],
+)
+def test_raters_stay_apart_where_there_is_nothing_to_join_or_the_card_forbids_it(
+    tmp_path: Path, rows: tuple[tuple[str, str, str], ...], join: str
+) -> None:
+    records = load_records(write_ratings(tmp_path, *rows, join=join), card=tmp_path / "mine.yaml")
+    assert not any(is_join(label) for record in records for label in record.labels)
+    assert any("are not joined by worst" in note for note in records.notes) == ("worst" in join)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judgekit.data import load_records
-from judgekit.data.labels import joined, raters
+from judgekit.data.labels import joined, raters, standing_behind
 from judgekit.data.validate import counts
 
 ROW: dict[str, Any] = {
@@ -164,3 +164,35 @@ def test_healthbench_physicians_labels(shared_data: Path) -> None:
         yes, n = sum(line["physician_met"]), len(line["physician_met"])
         assert join is not None
         assert join.complete is (None if 2 * yes == n else 2 * yes > n)
+
+
+def test_every_labelled_answer_has_one_joined_label_however_many_rated_it(tmp_path: Path) -> None:
+    # 300 answers, of which 16 are rated twice and the last 8 by nobody. Answer n has severity n % 5 by the first rater; the second rater of
+    # n = 0..15 says none. Complete from .75: none and Mild of one rater; of two, the mean with none's 1: Mild .875, Moderate .75
+    # complete; Severe .625, Life-threatening .5 incomplete.
+    words = [None, "Mild - x", "Moderate - x", "Severe - x", "Life-threatening - x"]
+    rows = [
+        {
+            **ROW,
+            "id": n,
+            "question": f"q{n}?",
+            "annotator": "ann1" if n < 292 else None,
+            "omission_severity": words[n % 5],
+        }
+        for n in range(300)
+    ]
+    rows += [{**row, "annotator": "ann2", "omission_severity": None} for row in rows[:16]]
+    records = load_records(write(tmp_path, *rows), card="medexpert")
+    found = [joined(record) for record in records]
+    labels = [label for label in found if label is not None]
+    assert (len(records), len(labels)) == (300, 292)
+    assert {label.rater for label in labels} == {"join:mean"}
+    assert Counter(standing_behind(label) for label in labels) == {1: 276, 2: 16}
+    # n = 16..291 incomplete where n % 5 is 2, 3 or 4: 165 of 276. Of n = 0..15 where it is 3 or 4: 3, 4, 8, 9, 13, 14.
+    assert sum(label.complete is False for label in labels) == 165 + 6
+    assert (
+        "completeness: raters are joined by mean; 276 records have one rater, whose label it is, and 16 have several; on 9 of these the "
+        "raters' verdicts differ: 3 read as complete, 6 read as incomplete, by the mean of their scores and '>= 0.75'"
+    ) in records.notes
+    assert found[2] is not None
+    assert "though 1 of 2 raters says incomplete" in (found[2].rationale or "")

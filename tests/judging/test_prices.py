@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgekit.errors import UsageError
-from judgekit.judging.provider.prices import Price, given_price, listed_price, total, total_cost
+from judgekit.judging.provider.prices import Price, given_price, listed_price, total, total_bill
+from judgekit.runs.model import Bill
 
 
 def test_a_price_is_a_million_tokens_and_an_unknown_count_is_an_unknown_cost() -> None:
@@ -42,9 +43,9 @@ def test_a_sum_is_known_only_where_every_part_is(counts: list[int | None]) -> No
     assert (total(counts) is None) == (not counts or None in counts)
     if counts and None not in counts:
         assert total(counts) == sum(count for count in counts if count is not None)
-    costs = [None if count is None else count / 10 for count in counts]
-    assert (total_cost(costs) is None) == (total(counts) is None)
+    bills = [Bill(0.0, None) if count is None else Bill(count / 10, count / 10) for count in counts]
+    assert (total_bill(bills).exact is None) == (None in counts)
 
 
 def test_costs_add_without_loss() -> None:
-    assert total_cost([0.1] * 10) == 1.0
+    assert total_bill([Bill(0.1, 0.1)] * 10) == Bill(1.0, 1.0)

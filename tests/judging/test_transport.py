@@ -8,8 +8,9 @@ from email.utils import formatdate
 import pytest
 
 from judgekit.errors import UsageError
-from judgekit.judging.provider.endpoint import endpoint_of, is_loopback, resolve_base
+from judgekit.judging.provider.endpoint import endpoint_of, resolve_base
 from judgekit.judging.provider.transport import Rejected, joined_parts, refused_parameters, retry_after_of
+from judgekit.safety import is_loopback
 
 SENT = {"temperature": 0, "max_tokens": 10, "seed": 1, "top_p": 0.5}
 

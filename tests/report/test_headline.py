@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgekit.analysis.triage_row import Row
+from judgekit.analysis.triage.row import Row
 from judgekit.report.context import Context
 from judgekit.report.model import Figure, Grid, Panel, Says
 from judgekit.report.panels.headline import build, headline

@@ -47,9 +47,9 @@ def test_nothing_is_left_out_of_a_run_that_has_everything(panels: dict[str, Pane
 
 
 def test_reasons_are_those_of_the_analysis(panels: dict[str, Panel | LeftOut], run: Path) -> None:
-    from judgekit.analysis.reasons import show_reasons
+    from judgekit.analysis.reasons import reasons
 
-    found = show_reasons(open_run(run.parent / "reasons"))
+    found = reasons(run.parent / "reasons")
     drawn = figures(panels["reasons"])
     assert set(drawn) == {"alignment", "modes-fp", "modes-fn", "sankey"}
     everyone = {row["kind"]: row["yes"] for row in found["alignment"].rows if row["rubric"] == "all"}
@@ -141,8 +141,8 @@ def test_many_distinct_scores_are_binned(run: Path) -> None:
     import numpy as np
 
     from judgekit.analysis.cells import Cell
-    from judgekit.analysis.triage import make_choices
-    from judgekit.analysis.triage_row import make_row
+    from judgekit.analysis.triage.row import make_row
+    from judgekit.analysis.triage.work import make_choices
     from judgekit.report.panels.levels import levels
 
     score = np.append(np.linspace(0, 1, 50), np.nan)

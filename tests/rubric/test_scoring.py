@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from judgekit.records import Criterion
 from judgekit.rubric import RubricScore, load_rubric
 from judgekit.rubric.compile import CompiledRubric
+from judgekit.rubric.conditions import Condition, holds
 
 from .helpers import SMALL, rubric
 
@@ -209,3 +212,20 @@ def test_the_rule_maps_like_a_judge() -> None:
     result = compiled.rule_result(Record(id="1", question="q", response=""))
     assert result is not None
     assert (result.raw, result.score, result.complete) == (2.0, 0.5, True)
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "wanted"),
+    [
+        (">= 0.8", Fraction(4, 5), True),
+        (">= 0.8", 0.8, True),
+        ("> 0.8", Fraction(4, 5), False),
+        ("== 0.8", Fraction(4, 5), True),
+        (">= 0.8", 0.7999999999999999, False),
+        ("<= 0.3", Fraction(3, 10), True),  # 0.1 + 0.2 as it was written, not 0.30000000000000004
+        (">= 0.5", math.nan, False),
+    ],
+)
+def test_a_threshold_is_met_in_exact_arithmetic(rule: str, value: float | Fraction, wanted: bool) -> None:
+    op, number = rule.split()
+    assert holds(Condition(op, (number,), rule), value) is wanted

@@ -31,6 +31,11 @@ def kinds(original: str, variant: str, ner: str | None = None) -> list[str]:
         ("CD4 count 350 cells/mm3", "The CD4 cell count is 350 cells/mm3"),
         ("What should be done right away?", "What should be done at once?"),
         ("The third dose", "The 3rd dose"),
+        ("He has no fever.", "Fever is denied."),
+        ("A 24-year-old woman with cough", "24F with cough"),
+        ("Lisinopril 20 mg daily. She stopped the 20 mg.", "Lisinopril 20 mg daily, which she stopped."),
+        ("He hasn’t had a fever.", "He has not had a fever."),
+        ("Temperature 102.2 °F", "Temperature of 39 °C"),
     ],
 )
 def test_other_words_for_the_same_break_no_rule(original: str, variant: str) -> None:
@@ -50,6 +55,8 @@ def test_other_words_for_the_same_break_no_rule(original: str, variant: str) -> 
         ("ibuprofen 400 mg twice a day", "ibuprofen 400 mg three times a day", "dose"),
         ("He has no fever.", "He has fever.", "negation"),
         ("How is HIV diagnosed?", "How is HIV not diagnosed?", "negation"),
+        ("I haven't taken aspirin", "I have taken aspirin", "negation"),
+        ("Fever: no", "Fever: yes", "negation"),
         ("Pain in the left arm", "Pain in the right arm", "laterality"),
         ("Pain in the left arm", "Pain in the arm", "laterality"),
     ],

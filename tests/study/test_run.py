@@ -233,7 +233,7 @@ def test_the_stability_study_runs_with_any_model(provider: Provider, tmp_path: P
     assert (code, provider.count) == (4, 0)
     assert "price" in done["error"]["message"]
     code, done = call(*args, "--allow-unknown-price")
-    assert code == 0
+    assert code == 0, done["error"]["message"]
     rows = done["analyses"][0]["result"]["rows"]
     # Both changed rewordings are called changed, the four others kept: AUC 1, and 2 of 6 are read.
     assert [(row["n"], row["n_incomplete"], row["auc"], row["workload"]) for row in rows] == [

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 
 from judgekit.errors import JudgekitError, ProviderError
 from judgekit.judging.engine.schedule import Budget, Lane, Stop
-from judgekit.judging.engine.units import max_tokens
+from judgekit.judging.provider.prices import max_tokens
 from judgekit.judging.provider.types import JudgeSpec, Reply, Request, may_ask_again
 from judgekit.progress import Progress
+from judgekit.records import Record
 from judgekit.runs.model import SERVED, CallRow
 from judgekit.runs.store import RunStore
 
@@ -40,11 +41,44 @@ class Judge:
                 self._open = True
 
 
-def request_for(client: Any, rubric: Any, ask: Any, sample: int = 0) -> Request:
-    """The request of one ask. An engine that decodes under a grammar is given the texts' lengths, so that it ends."""
+def request_for(client: Any, rubric: Any, ask: Any, sample: int = 0, record: Record | None = None) -> Request:
+    """The request of one ask about a record. An engine that decodes under a grammar is given the texts' lengths, so that it ends."""
     schema = ask.bounded_schema if client.local is not None else ask.schema
-    request: Request = client.request(ask.messages, schema, dict(rubric.sampling), sample)
+    request: Request = client.request(
+        ask.messages,
+        schema,
+        dict(rubric.sampling),
+        sample,
+        judged=texts_of(record),
+        open_choices=open_choices(ask.fields),
+    )
     return request
+
+
+def open_choices(fields: Iterable[Any]) -> frozenset[str]:
+    """Names of the fields, however deep, whose labels are the record's own options."""
+    from judgekit.rubric.fields import ChoiceField, ListField
+
+    names: set[str] = set()
+    for field in fields:
+        if isinstance(field, ListField):
+            names |= open_choices(field.of)
+        elif isinstance(field, ChoiceField) and field.options is None and field.sets is None:
+            names.add(field.name)
+    return frozenset(names)
+
+
+def texts_of(record: Record | None) -> tuple[str, ...]:
+    """All texts of a record but its labels."""
+    return () if record is None else tuple(_texts({**record.to_dict(), "labels": None}))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
 
 
 class Caller:
@@ -127,9 +161,23 @@ class Caller:
             return reply
 
         try:
-            reply = await judge.lane.call(send, tokens=tokens, estimate=estimate)
+            reply = await judge.lane.call(
+                send, tokens=tokens, estimate=estimate, left=lambda: client.unfinished(request)
+            )
+        except asyncio.CancelledError:
+            left = client.unfinished(request)
+            if left is not None and left.bill.at_most:  # it may be billed although nobody waits for it any more
+                left.reason = "dropped while it was in flight"
+                self._keep(request, left)
+            raise
         finally:
+            client.forget(request)
             self.budget.settle(reserved, None)
+        row = self._keep(request, reply)
+        self.tell(client.notes, self.progress.note)
+        return row
+
+    def _keep(self, request: Request, reply: Reply) -> CallRow:
         row = CallRow(
             key=request.key,
             model=request.model,
@@ -151,8 +199,7 @@ class Caller:
         self.store.put_call(row)
         if row.status not in SERVED:
             self._useless.add(row.key)
-        self.progress.called(row.cost, row.latency_s is not None)
-        self.tell(client.notes, self.progress.note)
+        self.progress.called(row.bill)
         return row
 
     def tell(self, notes: list[str], say: Callable[[str], None]) -> None:

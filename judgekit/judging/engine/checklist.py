@@ -157,7 +157,7 @@ class Checklists:
             except InputError as error:
                 return f"the checklist's writer {writer.name}: {error}"
             ask = asks[0]
-            request = request_for(judge.client, writer, ask)
+            request = request_for(judge.client, writer, ask, record=record)
             row = await self.caller.get(judge, request, ask.model)
             if row.status != "ok" or row.verdict is None:
                 return f"the checklist was not written: {row.status}" + (f" ({row.reason})" if row.reason else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,13 @@ __all__ = ["combine", "criterion_row", "rescore", "rubric_row", "score_recorded"
 
 # What a judgement is called when its calls ended differently: the first that applies.
 WORST = ("error", "invalid", "refused", "filtered", "truncated")
-SCORE_FLAGS = ("over_long", "empty", "off_scale", "between_levels")  # given by scoring, so given anew with it
+SCORE_FLAGS = (
+    "over_long",
+    "empty",
+    "off_scale",
+    "between_levels",
+    "conflict_with_score",
+)  # given by scoring, so given anew with it
 
 
 def combine(
@@ -54,7 +61,32 @@ def combine(
 
 def score_verdict(judgement: Judgement, rubric: CompiledRubric, criteria: Sequence[Criterion] | None) -> Judgement:
     """The judgement with the numbers that its verdict is worth."""
-    return scored(judgement, rubric.score(judgement.verdict or {}, criteria))
+    return _flagged(scored(judgement, rubric.score(judgement.verdict or {}, criteria)), rubric)
+
+
+_SAYS_PASS = re.compile(
+    r"(?:is_|overall_|final_)?(?:pass(?:ed|es)?|complete|acceptable|accepted|sufficient)", re.IGNORECASE
+)
+_YES = {True, "true", "yes", "pass", "passed", "complete", "acceptable"}
+_NO = {False, "false", "no", "fail", "failed", "incomplete", "unacceptable"}
+
+
+def _flagged(judgement: Judgement, rubric: CompiledRubric) -> Judgement:
+    """With ``conflict_with_score:FIELD`` where the judge's own word on passing is not what its score comes to."""
+    flags = []
+    counted = () if rubric.spec.score is None else rubric.spec.score.fields
+    for name, value in (judgement.verdict or {}).items():
+        said = value.strip().lower() if isinstance(value, str) else value
+        if (
+            judgement.complete is None
+            or name in counted
+            or not _SAYS_PASS.fullmatch(name)
+            or not isinstance(said, str | bool)
+        ):
+            continue
+        if said in (_NO if judgement.complete else _YES):
+            flags.append(f"conflict_with_score:{name}")
+    return dataclasses.replace(judgement, flags=list(dict.fromkeys([*judgement.flags, *flags]))) if flags else judgement
 
 
 def score_recorded(judgement: Judgement, rubric: CompiledRubric, criteria: Sequence[Criterion] | None) -> Judgement:
@@ -69,7 +101,7 @@ def score_recorded(judgement: Judgement, rubric: CompiledRubric, criteria: Seque
     unread = rubric.spec.score is not None and result.raw is None
     if unread and asked and isinstance(answers, dict) and asked <= set(answers):
         unread = "neither true nor false" in (result.reason or "")
-    judgement = scored(judgement, result)
+    judgement = _flagged(scored(judgement, result), rubric)
     return dataclasses.replace(judgement, status="invalid") if unread else judgement
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import JudgekitError
-from judgekit.runs.model import UNSCORED
+from judgekit.runs.model import UNSCORED, Bill
 
 if TYPE_CHECKING:
     from judgekit.judging.engine.calls import Caller
@@ -34,7 +34,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Row:
-    """One line of the table: a data set, rubric and judge. `cost` is None where a price is unknown."""
+    """One line of the table: a data set, rubric and judge."""
 
     dataset: str
     rubric: str
@@ -44,16 +44,21 @@ class Row:
     flags: Counter[str] = field(default_factory=Counter)
     tokens_in: int = 0
     tokens_out: int = 0
-    cost: float | None = 0.0
+    bill: Bill = field(default_factory=Bill)
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)  # (status, why) of the unscored
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars; None where they are not known exactly."""
+        return self.bill.exact
 
 
 @dataclass(slots=True)
 class Outcome:
     """The state of the requested judgements after a command, and what the command itself did.
 
-    `judgements`, `ok`, `rule`, `unscored` describe what was asked for; `calls`, `reused`, `cost` this command alone;
-    `cost_total` the whole run. A cost is None when a call used tokens at an unknown price.
+    `judgements`, `ok`, `rule`, `unscored` describe what was asked for; `calls`, `reused`, `bill` this command alone;
+    `bill_total` the whole run. `cost` and `cost_total` are their figures, None where there are only bounds.
     """
 
     run: str
@@ -64,11 +69,21 @@ class Outcome:
     unscored: dict[str, int]
     calls: int
     reused: int
-    cost: float | None
-    cost_total: float | None
+    bill: Bill
+    bill_total: Bill
     stopped: str | None
     rows: list[Row] = field(default_factory=list)
     error: JudgekitError | None = None
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars of this command; None where they are not known exactly."""
+        return self.bill.exact
+
+    @property
+    def cost_total(self) -> float | None:
+        """US dollars of the whole run; None where they are not known exactly."""
+        return self.bill_total.exact
 
     @property
     def exit_code(self) -> int:
@@ -82,7 +97,9 @@ class Outcome:
         return 3 if self.unscored else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON contract (DESIGN, section 8); `error` is there only when the provider ended the work."""
+        """The JSON contract (DESIGN, section 8); `error` is there only when the provider ended the work, and bounds of a cost only
+        where it is None and they are known.
+        """
         names = [
             "run",
             "dataset",
@@ -97,6 +114,8 @@ class Outcome:
             "stopped",
         ]
         value: dict[str, Any] = {name: getattr(self, name) for name in names}
+        for name, bill in (("cost", self.bill), ("cost_total", self.bill_total)):
+            value |= bill.bounds(name)
         if self.error is not None:
             value["error"] = self.error.to_dict()
         return value
@@ -119,8 +138,8 @@ def summarise(
         unscored={status: statuses[status] for status in UNSCORED if statuses[status]},
         calls=caller.calls,
         reused=caller.reused,
-        cost=caller.progress.cost,
-        cost_total=store.cost_total(),
+        bill=caller.progress.bill,
+        bill_total=store.bill(),
         stopped=cause if cause in ("budget", "interrupted") else None,
         rows=rows,
         error=error if isinstance(error, JudgekitError) else None,
@@ -129,6 +148,7 @@ def summarise(
 
 def _row(store: RunStore, one: Wanted) -> Row:
     row = Row(one.dataset, one.rubric.name, one.judge, len(one.ids) * len(one.samples))
+    bounded = store.judged_bill(one.dataset, one.rubric.name, one.judge, one.rubric.ask_fingerprint)
     for item in store.tally(one.dataset, one.rubric.name, one.judge, one.rubric.ask_fingerprint):
         record_id, sample, status, flags, tokens_in, tokens_out, cost, why = item
         if record_id not in one.ids or sample not in one.samples:
@@ -140,7 +160,9 @@ def _row(store: RunStore, one: Wanted) -> Row:
         row.tokens_in += tokens_in or 0
         row.tokens_out += tokens_out or 0
         if cost is not None:
-            row.cost = None if row.cost is None else row.cost + cost
+            row.bill += Bill(cost, cost)
+        elif (bill := bounded.get((record_id, sample))) is not None:
+            row.bill += bill
         elif tokens_in is not None or status in _ANSWERED:
-            row.cost = None
+            row.bill += Bill(0.0, None)
     return row

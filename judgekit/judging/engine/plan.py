@@ -26,12 +26,11 @@ from judgekit.judging.engine.units import (
     Unit,
     criteria_from_record,
     guarded,
-    max_tokens,
     settle,
-    states_max_tokens,
     units,
 )
 from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.prices import max_tokens, price_for, states_max_tokens
 from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Criterion
 from judgekit.runs.model import Judgement
@@ -119,8 +118,9 @@ class _Planner:
                 spec,
                 reasks=options.reasks,
                 max_chars=options.max_chars,
-                price_in=options.price_in,
-                price_out=options.price_out,
+                price_in=price_for(options.price_in, spec.model),
+                price_out=price_for(options.price_out, spec.model),
+                only_here=options.local_only,
             )
             for spec in [*self.writer_specs.values(), *specs]
         }

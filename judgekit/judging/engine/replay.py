@@ -11,6 +11,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from judgekit.errors import DataError, InputError
 from judgekit.judging.engine.judgement import criterion_row, score_recorded
 from judgekit.judging.engine.units import Unit, blank_judgement
 from judgekit.judging.provider.types import JudgeSpec
+from judgekit.limits import json_value, open_text
 from judgekit.records import content_hash
 from judgekit.runs.model import STATUSES, CallRow, Judgement
 
@@ -54,7 +56,7 @@ class Recorded:
 def read_recorded(path: Path) -> Iterator[Recorded]:
     """The lines of a file of recorded verdicts; DataError with file and line for the first that is wrong."""
     try:
-        file = path.open(encoding="utf-8-sig")
+        file = open_text(path, DataError)
     except OSError as error:
         raise DataError(
             f"the recorded verdicts cannot be read ({error.strerror})",
@@ -78,7 +80,7 @@ def _json(text: str, path: Path, line: int) -> Any:
         raise ValueError(f"{name} is no JSON number")
 
     try:
-        return json.loads(text, parse_constant=refuse)
+        return json_value(text, partial(json.loads, parse_constant=refuse))
     except ValueError as error:
         raise DataError(
             f"this line is not JSON ({error})", file=str(path), line=line, mend="one object a line"

@@ -69,13 +69,12 @@ class Retriever:
         self._recent: OrderedDict[tuple[str, str], list[Any]] = OrderedDict()
 
     def _example(self, record: Record) -> Any:
-        import jmespath
-
+        from judgekit.data.expressions import find
         from judgekit.rubric.spec import Example
 
         if self.spec.verdict is None:
             return Example(record=record)
-        value = jmespath.search(self.spec.verdict, record.to_dict())
+        value = find(self.spec.verdict, record.to_dict())
         if value is None:
             return None
         if self.rubric.output == "text":

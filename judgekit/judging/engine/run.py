@@ -31,6 +31,8 @@ from judgekit.judging.engine.units import (
     units,
 )
 from judgekit.judging.provider.client import open_client
+from judgekit.judging.provider.endpoint import endpoint_of, resolve_base
+from judgekit.judging.provider.prices import price_for
 from judgekit.judging.provider.types import JudgeSpec
 from judgekit.progress import Progress
 from judgekit.records import Criterion
@@ -80,9 +82,9 @@ async def run_judges(
     options, stop = options or Options(), stop or Stop()
     _distinct(sets, rubrics, judges)
     with RunStore(out) as store:
-        number = store.begin_command(list(argv or sys.argv), __version__)
+        number = store.begin_command(list(argv or sys.argv), __version__, _about(sets, rubrics, judges))
         try:
-            outcome = await _Work(store, sets, rubrics, judges, options, stop, quiet, known).run()
+            outcome = await _Work(store, number, sets, rubrics, judges, options, stop, quiet, known).run()
         except BaseException as error:
             with contextlib.suppress(InputError):
                 store.end_command(number, f"failed: {type(error).__name__}")
@@ -91,12 +93,29 @@ async def run_judges(
         return outcome
 
 
+def _about(sets: Sequence[RecordSet], rubrics: Sequence[CompiledRubric], judges: Sequence[JudgeSpec]) -> dict[str, Any]:
+    """What the run's log says of a command: data, rubrics with their fingerprints, judges with the address that they are asked at."""
+    return {
+        "data": [{"name": one.name, "file": one.path, "records": len(one)} for one in sets],
+        "rubrics": [{"name": one.name, "ask": one.ask_fingerprint, "score": one.score_fingerprint} for one in rubrics],
+        "judges": [{"judge": one.notation, "address": _address(one)} for one in judges],
+    }
+
+
+def _address(judge: JudgeSpec) -> str | None:
+    """Where a judge is asked, without passwords; None for recorded verdicts and what runs on this machine without a server."""
+    if judge.model.startswith(("replay/", "local/")):
+        return None
+    return endpoint_of(judge.model, resolve_base(judge.model, judge.api_base))
+
+
 class _Work:
     """One command's shared state."""
 
     def __init__(
         self,
         store: RunStore,
+        number: int,
         sets: Sequence[RecordSet],
         rubrics: Sequence[CompiledRubric],
         judges: Sequence[JudgeSpec],
@@ -112,7 +131,11 @@ class _Work:
         self.replays = [Replay(judge, rubrics, sets, known) for judge in judges if is_replay(judge)]
         self.evidence = [judge for judge in judges if is_evidence(judge)]
         self.specs = [judge for judge in judges if not is_replay(judge) and not is_evidence(judge)]
-        self.budget = Budget(options.max_cost)
+        self.number = number
+        spent = store.bill(recorded=False)
+        self.earlier_unknown = spent.at_most is None
+        so_far = spent.at_least if spent.at_most is None else spent.at_most
+        self.budget = Budget(options.max_cost, so_far, lambda reserved: store.in_flight(number, reserved))
         modelled = [*self.specs, *self.evidence]
         wanted = total(sets, rubrics, modelled, options.samples) + sum(replay.total for replay in self.replays)
         self.progress = Progress(wanted, quiet=quiet)
@@ -140,6 +163,7 @@ class _Work:
             await self.stop.finish(tasks, self.options.grace_s)
             for judge in [*judges, *writers]:
                 self.caller.tell(judge.client.notes, self.progress.note)
+            self.store.in_flight(self.number, 0.0)
             error = self.stop.error
             if self.stop.cause is None:  # fewer calls than it takes to give up, and none of them answered
                 error = next((judge.lane.silent for judge in [*judges, *writers] if judge.lane.silent), None)
@@ -175,8 +199,9 @@ class _Work:
             timeout_s=options.timeout_s,
             reasks=options.reasks,
             max_chars=options.max_chars,
-            price_in=options.price_in,
-            price_out=options.price_out,
+            price_in=price_for(options.price_in, spec.model),
+            price_out=price_for(options.price_out, spec.model),
+            only_here=options.local_only,
         )
         most = client.concurrency
         concurrency = min(options.concurrency or DEFAULT_CONCURRENCY, most or sys.maxsize)
@@ -194,13 +219,17 @@ class _Work:
         return Judge(spec, client, lane, stack)
 
     def _refuse_unknown_prices(self, judges: list[Judge]) -> None:
-        if self.options.max_cost is None or self.options.allow_unknown_price:
+        if self.options.max_cost is None:
+            return
+        if self.earlier_unknown:
+            self.progress.note("the run holds earlier calls whose price is unknown: the budget cannot count them")
+        if self.options.allow_unknown_price:
             return
         unknown = list(dict.fromkeys(judge.spec.model for judge in judges if judge.client.price(1000, 1000) is None))
         if unknown:
             raise BudgetError(
                 f"the price of {', '.join(unknown)} is unknown, so a budget of ${self.options.max_cost:g} cannot be held",
-                mend="give --price-in and --price-out (US dollars a million tokens), or --allow-unknown-price",
+                mend="give --price-in and --price-out (US dollars a million tokens, or MODEL=USD), or --allow-unknown-price",
             )
 
     async def _worker(self, judge: Judge, source: Iterator[Unit]) -> None:
@@ -278,7 +307,7 @@ class _Work:
         )
         if isinstance(asks, Judgement):
             return asks
-        requests = [request_for(judge.client, unit.rubric, ask, unit.sample) for ask in asks]
+        requests = [request_for(judge.client, unit.rubric, ask, unit.sample, unit.record) for ask in asks]
         rows = await asyncio.gather(
             *(self.caller.get(judge, request, ask.model) for ask, request in zip(asks, requests, strict=True)),
             return_exceptions=True,

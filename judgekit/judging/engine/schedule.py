@@ -127,12 +127,25 @@ class Stop:
 
 
 class Budget:
-    """US dollars that this command may spend: what is spent, and the most that the calls in flight may still cost."""
+    """US dollars that a run may cost: what may have been billed so far, and the most that the calls in flight may still cost.
 
-    def __init__(self, limit: float | None) -> None:
+    `spent` is what earlier commands left; `note` hears of every new height of `reserved` before such calls start, so that a
+    command that is killed leaves word of what it may owe.
+    """
+
+    def __init__(
+        self, limit: float | None, spent: float = 0.0, note: Callable[[float], None] = lambda reserved: None
+    ) -> None:
         self.limit = limit
-        self.spent = 0.0
-        self.reserved = 0.0
+        self.spent = spent
+        self.reserved = self._height = 0.0
+        self._note = note
+
+    def _hold(self, amount: float) -> None:
+        self.reserved += amount
+        if self.limit is not None and self.reserved > self._height:
+            self._height = self.reserved
+            self._note(self.reserved)
 
     def reserve(self, estimate: float) -> Literal["ok", "wait", "stop"]:
         """``ok``: reserved. ``wait``: calls in flight may turn out cheaper. ``stop``: this call would pass the limit."""
@@ -142,14 +155,14 @@ class Budget:
                 return "stop"
             if self.spent + self.reserved + estimate > self.limit + slack:
                 return "wait"
-        self.reserved += estimate
+        self._hold(estimate)
         return "ok"
 
     def extend(self, amount: float) -> bool:
         """Reserve more for a call in flight (a re-ask); False where that might pass the limit."""
         if self.limit is not None and self.spent + self.reserved + amount > self.limit + 1e-12 * max(1.0, self.limit):
             return False
-        self.reserved += amount
+        self._hold(amount)
         return True
 
     def settle(self, estimate: float, cost: float | None) -> None:
@@ -238,10 +251,18 @@ class Lane:
         self.silent: ProviderError | None = None  # calls were made and the provider never answered one
         self._random = random.Random()
 
-    async def call(self, send: Callable[[], Awaitable[Reply]], *, tokens: int = 0, estimate: float = 0.0) -> Reply:
+    async def call(
+        self,
+        send: Callable[[], Awaitable[Reply]],
+        *,
+        tokens: int = 0,
+        estimate: float = 0.0,
+        left: Callable[[], Reply | None] = lambda: None,
+    ) -> Reply:
         """Make a call when its turn comes; failures that outlast the tries become a Reply with status ``error``.
 
-        `tokens` and `estimate` are the most that it may use and cost. Raises Drained when the work ends early.
+        `tokens` and `estimate` are the most that it may use and cost; `left` says what a try that broke off has asked and may
+        owe. Raises Drained when the work ends early.
         """
         loop = asyncio.get_running_loop()
         failures: list[dict[str, Any]] = []
@@ -251,15 +272,15 @@ class Lane:
             try:
                 entry = await self._enter(tokens, estimate)
             except Drained:
-                if partial is None or not partial.attempts:
+                if partial is None or not _owes(partial):
                     raise
                 return _given_up("stopped before it ended", failures, partial)
-            cost: float | None = None
+            # Whatever reached the provider and does not say what it cost may have cost all that was reserved.
+            free = False
             pause = 0.0
+            partial, before = None, partial
             try:
-                reply = await asyncio.wait_for(send(), self.timeout_s)
-                # A reply that does not say what it cost may have cost all that was reserved: a budget never counts it as free.
-                cost = reply.cost if reply.cost is not None else paid + estimate
+                reply = partial = await asyncio.wait_for(send(), self.timeout_s)
                 Window.settle(entry, len(reply.attempts), _sum(reply.tokens_in, reply.tokens_out))
                 self._succeeded()
                 reply.attempts[:0] = failures
@@ -268,13 +289,19 @@ class Lane:
                 return reply
             except RateLimited as error:
                 limited += 1
-                partial = error.partial or partial
+                free = True
+                partial = error.partial or before
                 self._lower(loop.time(), entry[0], error.retry_after)
             except ProviderError as error:
                 self.stop.drain("provider", error)
-                raise Drained from error
+                free = True
+                partial = left() or before
+                if partial is None or not _owes(partial):
+                    raise Drained from error
+                return _given_up(str(error), failures, partial)
             except (Transient, TimeoutError) as error:
-                partial = getattr(error, "partial", None) or partial
+                free = not getattr(error, "sent", True)
+                partial = getattr(error, "partial", None) or left()
                 problem = str(error) or f"no answer within {self.timeout_s:g} s"
                 failures.append({"text": None, "problem": problem, "finish_reason": None, "usage": None})
                 if len(failures) >= self.tries:
@@ -284,10 +311,13 @@ class Lane:
                 pause = self._random.uniform(0.5, 1.0) * min(30.0, self.backoff_s * 2 ** (len(failures) - 1))
                 pause = max(pause, min(self.patience_s, getattr(error, "retry_after", None) or 0.0))
             finally:
-                so_far = cost if cost is not None else (partial.cost or 0.0) if partial is not None else 0.0
+                partial = partial or left()  # also where the call was dropped
+                known = None if partial is None else partial.bill.at_most
+                so_far = known if known is not None else paid if free else paid + estimate
                 self.active -= 1
                 self.budget.settle(estimate, max(0.0, so_far - paid))
                 paid = max(paid, so_far)
+                partial = partial or before
                 self.stop.changed()
             with contextlib.suppress(Drained):  # the door says whether there is something to give back
                 await self.stop.sleep(pause)
@@ -353,6 +383,11 @@ class Lane:
                     mend="check the account's quota, lower --rpm, --tpm or --concurrency, then run the same command again",
                 ),
             )
+
+
+def _owes(partial: Reply) -> bool:
+    """Whether a call that broke off has something to keep: what was said, or a bill that may come."""
+    return bool(partial.attempts or partial.bill.at_most)
 
 
 def _given_up(reason: str, failures: list[dict[str, Any]], partial: Reply | None) -> Reply:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import InputError, MissingDependency, UsageError
+from judgekit.judging.provider.prices import Prices
 from judgekit.judging.provider.types import JudgeSpec
 from judgekit.records import Criterion, Record
 from judgekit.runs.model import Judgement
@@ -22,15 +24,11 @@ __all__ = [
     "blank_judgement",
     "criteria_from_record",
     "guarded",
-    "max_tokens",
     "scored",
     "settle",
-    "states_max_tokens",
     "total",
     "units",
 ]
-
-ASSUMED_MAX_TOKENS = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +38,18 @@ class Options:
     Parameters
     ----------
     samples : judgements a record, rubric and judge; at least 1.
-    max_cost : US dollars that this command may spend, or None.
+    max_cost : US dollars that the whole run may cost, this command and all others together, or None. What may have been billed
+        counts as billed: a request that reached the provider and brought no bill counts as all that was set aside for it.
     allow_unknown_price : start although a price is unknown and `max_cost` cannot hold it.
     concurrency : most calls in flight a judge; None: 32, or what the client says (`local/`: 1).
     rpm, tpm : requests and tokens a minute and judge, or None.
     timeout_s : seconds that one HTTP request may take.
     reasks : how often an unusable reply is asked again within one call.
     tries : how often a call is made when it fails in a way that may pass.
-    max_chars, price_in, price_out : see `judging.client.open_client`.
+    max_chars : see `judging.provider.client.open_client`.
+    price_in, price_out : US dollars a million tokens: a figure for all models, or a map of figures by model ("": all others).
     grace_s : seconds that calls in flight may take to finish after the first Ctrl-C.
+    local_only : refuse every judge that is not asked on this machine, before anything is sent.
     """
 
     samples: int = 1
@@ -61,9 +62,10 @@ class Options:
     reasks: int = 2
     tries: int = 5
     max_chars: int | None = None
-    price_in: float | None = None
-    price_out: float | None = None
+    price_in: Prices = None
+    price_out: Prices = None
     grace_s: float = 20.0
+    local_only: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("samples", 1), ("concurrency", 1), ("reasks", 0), ("tries", 1), ("max_chars", 1)):
@@ -72,8 +74,8 @@ class Options:
                 raise UsageError(f"{name} must be at least {least}, not {value}", field=name)
         for name in ("max_cost", "rpm", "tpm", "timeout_s", "grace_s"):
             value = getattr(self, name)
-            if value is not None and not value >= (0 if name in ("max_cost", "grace_s") else 1e-9):
-                raise UsageError(f"{name} must be positive, not {value}", field=name)
+            if value is not None and not (0 if name in ("max_cost", "grace_s") else 1e-9) <= value < math.inf:
+                raise UsageError(f"{name} must be positive and finite, not {value}", field=name)
         if (self.price_in is None) != (self.price_out is None):
             raise UsageError("one price alone says nothing", mend="give both --price-in and --price-out")
 
@@ -162,19 +164,6 @@ def criteria_from_record(unit: Unit) -> tuple[list[Criterion] | None, bool]:
         if found := list(unit.rubric.select_criteria(unit.record)):
             return found, False
     return [], False
-
-
-def max_tokens(sampling: dict[str, Any]) -> int:
-    """The most tokens that a reply may have; where nobody said, an assumption of 2048."""
-    for name in ("max_completion_tokens", "max_tokens"):
-        if isinstance(sampling.get(name), int):
-            return int(sampling[name])
-    return ASSUMED_MAX_TOKENS
-
-
-def states_max_tokens(sampling: dict[str, Any]) -> bool:
-    """Whether the parameters themselves bound a reply."""
-    return any(isinstance(sampling.get(name), int) for name in ("max_completion_tokens", "max_tokens"))
 
 
 def guarded(unit: Unit, make: Callable[[], Any]) -> Any:

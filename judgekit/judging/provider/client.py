@@ -7,25 +7,35 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import fields
 from functools import cache
 from types import SimpleNamespace, TracebackType
 from typing import Any
 
 from pydantic import BaseModel
 
-from judgekit.errors import UsageError
+from judgekit.errors import ProviderError, UsageError
 from judgekit.judging.provider.abilities import PLACEHOLDER, abilities_of, entry_of, provider_of
 from judgekit.judging.provider.dialect import Family, family_of, to_dialect
-from judgekit.judging.provider.endpoint import bypass_proxies_for_localhost, endpoint_of, is_loopback, resolve_base
+from judgekit.judging.provider.endpoint import (
+    bypass_proxies_for_localhost,
+    endpoint_of,
+    refuse_other_machines,
+    resolve_base,
+)
 from judgekit.judging.provider.exchange import MODES, Exchange, Profile
 from judgekit.judging.provider.faults import sort_out
 from judgekit.judging.provider.local import LocalServer, local_model
+from judgekit.judging.provider.parse import mended
 from judgekit.judging.provider.prices import Price, given_price, listed_price
-from judgekit.judging.provider.transport import Answer, Usage, read_parts_of_content
+from judgekit.judging.provider.transport import Answer, Usage, counts_of, read_parts_of_content
 from judgekit.judging.provider.types import JudgeSpec, Reply, Request
+from judgekit.safety import is_loopback, known_secrets, local_only, looks_secret, strike, without_secrets
 
 __all__ = ["Client", "open_client"]
 
@@ -38,6 +48,7 @@ def open_client(
     max_chars: int | None = None,
     price_in: float | None = None,
     price_out: float | None = None,
+    only_here: bool = False,
 ) -> Client:
     """A client for one judge; `async with` it before `send`. `request`, `price` and `count_tokens` need no entering.
 
@@ -48,6 +59,7 @@ def open_client(
     reasks : how often an unusable reply is asked again within one `send`, 0 or more (0: never).
     max_chars : lowers the length that the schema grants every text field to so many characters, 1 or more.
     price_in, price_out : US dollars a million tokens; both or neither. They win over the built-in price list.
+    only_here : refuse a judge that is not asked on this machine; also without it where the environment says JUDGEKIT_LOCAL_ONLY.
 
     Raises UsageError for values out of range, ProviderError where no provider is known for the model.
     """
@@ -57,8 +69,15 @@ def open_client(
         raise UsageError(f"the number of re-asks is {reasks}", mend="give 0 or more")
     if max_chars is not None and max_chars < 1:
         raise UsageError(f"the length limit is {max_chars} characters", mend="give 1 or more")
+    if local_only(only_here) and local_model(judge.model) is None:
+        refuse_other_machines(judge.model, resolve_base(judge.model, judge.api_base))
     return Client(
-        judge, timeout_s=timeout_s, reasks=reasks, max_chars=max_chars, price=given_price(price_in, price_out)
+        judge,
+        timeout_s=timeout_s,
+        reasks=reasks,
+        max_chars=max_chars,
+        price=given_price(price_in, price_out),
+        only_here=only_here,
     )
 
 
@@ -73,7 +92,14 @@ class Client:
     """
 
     def __init__(
-        self, judge: JudgeSpec, *, timeout_s: float, reasks: int, max_chars: int | None, price: Price | None
+        self,
+        judge: JudgeSpec,
+        *,
+        timeout_s: float,
+        reasks: int,
+        max_chars: int | None,
+        price: Price | None,
+        only_here: bool = False,
     ) -> None:
         self.judge = judge
         self.notes: list[str] = []
@@ -83,10 +109,18 @@ class Client:
         self._reasks = reasks
         self._max_chars = max_chars
         self._given_price = price
+        self._only_here = only_here
+        self._checked: set[str] = set()
         self._base = None if self.local else resolve_base(judge.model, judge.api_base)
-        self.endpoint: str = judge.endpoint or (
-            self.local.endpoint() if self.local else endpoint_of(judge.model, self._base)
+        self._secrets = known_secrets([judge.api_base, self._base, judge.endpoint])
+        self.endpoint: str = (
+            without_secrets(judge.endpoint)
+            if judge.endpoint
+            else self.local.endpoint()
+            if self.local
+            else endpoint_of(judge.model, self._base)
         )
+        self._no_keys_in(judge.sampling)
         self._family: Family = family_of(judge.model, custom_base=self._base is not None)
         self._dialects: dict[str, dict[str, Any]] = {}
         self._server: LocalServer | None = None
@@ -132,7 +166,9 @@ class Client:
             ):
                 key = "none"  # servers of one's own ask for none, and the SDK refuses to start without
         bypass_proxies_for_localhost(base)
-        transport = _LitellmTransport(litellm, model, base, key, timeout_s, shown=self.judge.model)
+        transport = _LitellmTransport(
+            litellm, model, base, key, timeout_s, self.judge.model, self._clean, local_only(self._only_here)
+        )
         profile = Profile(modes, unsupported, self.notes, self.judge.model)
         profile.seed_by_sample = self._server is not None
         if price is None:
@@ -141,7 +177,7 @@ class Client:
                 self.notes.append(
                     f"the price of {self.judge.model} at {self.endpoint} is unknown: --price-in, --price-out"
                 )
-        self._exchange = Exchange(transport, profile, _reask, self._reasks, price)
+        self._exchange = Exchange(transport, profile, _reask, self._reasks, price, self.count_tokens)
         _open_clients += 1
 
     async def __aexit__(
@@ -163,9 +199,15 @@ class Client:
         schema_neutral: dict[str, Any] | None,
         sampling_defaults: dict[str, Any],
         sample: int = 0,
+        judged: tuple[str, ...] = (),
+        open_choices: frozenset[str] = frozenset(),
     ) -> Request:
-        """The request as it will be sent: sampling merged, schema in the provider's dialect, endpoint set. No network."""
+        """The request as it will be sent: sampling merged, schema in the provider's dialect, endpoint set. No network.
+
+        `judged` and `open_choices` are Request's.
+        """
         sampling = {**sampling_defaults, **self.judge.sampling}
+        self._no_keys_in(sampling)
         return Request(
             messages=messages,
             schema=None if schema_neutral is None else self._dialect(schema_neutral),
@@ -173,7 +215,34 @@ class Client:
             sampling={name: value for name, value in sampling.items() if value is not None},
             endpoint=self.endpoint,
             sample=sample,
+            judged=judged,
+            open_choices=open_choices,
         )
+
+    def _no_keys_in(self, sampling: Mapping[str, Any]) -> None:
+        """Sampling parameters are part of a judge's name and of what a run keeps: no key may stand there."""
+        text = json.dumps(sampling, default=str)
+        if text in self._checked:
+            return
+        for name, value in sampling.items():
+            if name in _NO_SAMPLING or (looks_secret(name) and name != "prompt_cache_key"):
+                raise UsageError(
+                    f"{name} is no sampling parameter",
+                    field="sampling",
+                    mend="keys and addresses are read from the environment",
+                )
+            shown = json.dumps(value, default=str)
+            if strike(shown, self._secrets) != shown:
+                raise UsageError(
+                    f"the sampling parameter {name} holds a key",
+                    field="sampling",
+                    mend="leave it out: a run would keep it",
+                )
+        self._checked.add(text)
+
+    def _clean(self, value: Any) -> Any:
+        """What a provider said, as it may be kept: halves of characters replaced, known key values struck out."""
+        return strike(mended(value), self._secrets)
 
     def _dialect(self, neutral: dict[str, Any]) -> dict[str, Any]:
         key = json.dumps(neutral)  # unsorted: the order of properties is part of what is asked
@@ -189,7 +258,19 @@ class Client:
         """
         if self._exchange is None:
             raise RuntimeError("the client is not open: async with open_client(...) as client")
-        return await self._exchange.run(request, model)
+        reply = await self._exchange.run(request, model)
+        reply.verdict = self._clean(reply.verdict)  # an escape in JSON can hide what its text did not show
+        return reply
+
+    def unfinished(self, request: Request) -> Reply | None:
+        """What a call that was broken off has asked and may be billed; None where nothing reached the provider."""
+        state = None if self._exchange is None else self._exchange.unfinished.get(request.key)
+        return None if state is None else state.reply("error", "it did not end")
+
+    def forget(self, request: Request) -> None:
+        """The call is over, however it ended: nothing of it is taken up again."""
+        if self._exchange is not None:
+            self._exchange.unfinished.pop(request.key, None)
 
     def price(self, tokens_in: int, tokens_out: int) -> float | None:
         """US dollars for so many tokens at the given or the listed price; None where it is unknown; 0.0 for `local/`."""
@@ -213,9 +294,10 @@ class Client:
                 return int(_litellm().token_counter(model=self.judge.model, messages=messages))
             except Exception:  # its counters raise whatever their tokenizers raise
                 pass
-        return sum(-(-len(message["content"]) // 3) + 8 for message in messages)
+        return sum(-(-len(str(message.get("content") or "")) // 3) + 8 for message in messages)
 
 
+_NO_SAMPLING = {"api_base", "base_url", "headers", "extra_headers", "default_headers", "extra_query"}
 _open_clients = 0
 _LOCAL_TIMEOUT_S = 900.0  # at least: no network can hang here, and a busy machine may be slow
 
@@ -256,7 +338,51 @@ def _litellm() -> Any:
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     read_parts_of_content(litellm)
+    _guard_connections()
     return litellm
+
+
+_only_here: ContextVar[bool] = ContextVar("only_here", default=False)
+
+
+def _guard_connections() -> None:
+    """Every connection that litellm opens refuses a redirect to another server and, under local-only, another machine."""
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+    from litellm.llms.openai.common_utils import BaseOpenAILLM
+
+    made, given = AsyncHTTPHandler.create_client, BaseOpenAILLM._get_async_http_client
+
+    def create_client(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _guarded(made(self, *args, **kwargs))
+
+    def get_async_http_client(*args: Any, **kwargs: Any) -> Any:
+        return _guarded(given(*args, **kwargs))
+
+    AsyncHTTPHandler.create_client = create_client  # type: ignore[method-assign]
+    BaseOpenAILLM._get_async_http_client = staticmethod(get_async_http_client)  # type: ignore[method-assign]
+
+
+def _guarded(client: Any) -> Any:
+    hooks = client.event_hooks
+    if _before not in hooks["request"]:
+        client.event_hooks = {"request": [*hooks["request"], _before], "response": [*hooks["response"], _after]}
+    return client
+
+
+async def _before(request: Any) -> None:
+    if _only_here.get():
+        refuse_other_machines("the judge", str(request.url))
+
+
+async def _after(response: Any) -> None:
+    if not response.has_redirect_location:
+        return
+    here, there = response.request.url, response.request.url.join(response.headers["location"])
+    if (here.scheme, here.host, here.port) != (there.scheme, there.host, there.port):
+        raise ProviderError(
+            f"{here.scheme}://{here.netloc.decode()} sends us on to {there.scheme}://{there.netloc.decode()}, which nobody named: not followed",
+            mend="if you trust that server, give its own address with --api-base",
+        )
 
 
 async def _close_connections() -> None:
@@ -321,12 +447,22 @@ class _LitellmTransport:
     """The transport over litellm.acompletion: one HTTP request a call, never a retry of its own."""
 
     def __init__(
-        self, litellm: Any, model: str, base: str | None, key: str | None, timeout_s: float, shown: str
+        self,
+        litellm: Any,
+        model: str,
+        base: str | None,
+        key: str | None,
+        timeout_s: float,
+        shown: str,
+        clean: Callable[[Any], Any],
+        only_here: bool,
     ) -> None:
         self.litellm = litellm
         self.model = model
         self.base = base
         self.shown = shown
+        self.clean = clean
+        self.only_here = only_here
         self.fixed: dict[str, Any] = {"model": model, "timeout": timeout_s, "num_retries": 0, "max_retries": 0}
         if base is not None:
             self.fixed["api_base"] = base
@@ -341,10 +477,13 @@ class _LitellmTransport:
             self.litellm.register_model({self.model: {**price, "litellm_provider": provider, "mode": "chat"}})
 
     async def post(self, body: Mapping[str, Any]) -> Answer:
+        _only_here.set(self.only_here)
         try:
-            return _answer(await self.litellm.acompletion(**self.fixed, **body))
+            answer = _answer(await self.litellm.acompletion(**self.fixed, **mended(dict(body))))
         except Exception as error:
-            raise sort_out(error, model=self.shown, base=self.base, keys=self._missing_keys) from error
+            # Without its causes: a notebook shows them, and they hold what the provider said word for word.
+            raise sort_out(error, self.shown, self.base, self._missing_keys, self.clean) from None
+        return Answer(**{field.name: self.clean(getattr(answer, field.name)) for field in fields(answer)})
 
     def _missing_keys(self) -> list[str]:
         try:
@@ -354,16 +493,12 @@ class _LitellmTransport:
 
 
 def _answer(reply: Any) -> Answer:
-    usage = getattr(reply, "usage", None)
-    tokens_in = getattr(usage, "prompt_tokens", None) or None  # litellm writes 0 where the provider was silent
-    tokens_out = getattr(usage, "completion_tokens", None)
-    hidden = getattr(reply, "_hidden_params", None) or {}
-    spent = Usage(tokens_in, tokens_out if tokens_in is not None else None, hidden.get("response_cost"))
     model = getattr(reply, "model", None)
     if not reply.choices:
-        return Answer(None, usage=spent, model=model, choices=0)
+        return Answer(None, usage=_usage(reply, silent=False), model=model, choices=0)
     choice = reply.choices[0]
     message = choice.message
+    silent = not (message.content or message.tool_calls or getattr(message, "reasoning_content", None))
     tools = [
         {"id": call.id or "", "name": call.function.name or "", "arguments": _arguments(call.function.arguments)}
         for call in message.tool_calls or []
@@ -373,11 +508,23 @@ def _answer(reply: Any) -> Answer:
         tools=tools,
         refusal=getattr(message, "refusal", None),
         finish_reason=choice.finish_reason,
-        usage=spent,
+        usage=_usage(reply, silent=silent),
         model=model,
         reasoning=getattr(message, "reasoning_content", None) or None,
         choices=len(reply.choices),
         logprobs=_logprobs(getattr(choice, "logprobs", None)),
+    )
+
+
+def _usage(reply: Any, *, silent: bool) -> Usage:
+    """What the reply says that it used. litellm writes 0 where the provider did not say; only a silent reply can have used 0."""
+    usage = getattr(reply, "usage", None)
+    given: dict[str, Any] = {} if usage is None else usage.model_dump()
+    tokens_in, tokens_out = counts_of(given)
+    cost = (getattr(reply, "_hidden_params", None) or {}).get("response_cost")
+    sound = isinstance(cost, int | float) and 0 <= cost < math.inf
+    return Usage(
+        tokens_in or None, tokens_out if tokens_out or (silent and tokens_in) else None, cost if sound else None
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from judgekit.errors import UsageError
+from judgekit.safety import LOCAL_ONLY, is_loopback, without_secrets
 
-__all__ = ["bypass_proxies_for_localhost", "endpoint_of", "is_loopback", "resolve_base"]
+__all__ = ["bypass_proxies_for_localhost", "endpoint_of", "refuse_other_machines", "resolve_base"]
 
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 
@@ -30,7 +30,9 @@ def resolve_base(model: str, api_base: str | None, environ: Mapping[str, str] | 
     parts = urlsplit(api_base)
     if parts.scheme not in {"http", "https"} or not parts.hostname or not _port_fits(parts):
         raise UsageError(
-            f"{api_base!r} is no address of a server", field="api_base", mend="write it as http://127.0.0.1:8000/v1"
+            f"{without_secrets(api_base)!r} is no address of a server",
+            field="api_base",
+            mend="write it as http://127.0.0.1:8000/v1",
         )
     return api_base.rstrip("/")
 
@@ -52,15 +54,21 @@ def endpoint_of(model: str, base: str | None) -> str:
     return f"{provider}:{urlunsplit((parts.scheme, host, parts.path, '', ''))}"
 
 
-def is_loopback(base: str | None) -> bool:
-    """Whether the address is this machine's own."""
-    host = urlsplit(base).hostname if base else None
-    if host is None:
-        return False
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+_DEFAULT_BASES = {"ollama": "http://localhost:11434", "ollama_chat": "http://localhost:11434"}  # litellm's own
+
+
+def refuse_other_machines(model: str, base: str | None) -> None:
+    """Raise UsageError where a model is not asked on this machine, before anything is sent."""
+    base = base or _DEFAULT_BASES.get(model.split("/", 1)[0])
+    if is_loopback(base):
+        return
+    where = f"at {endpoint_of(model, base)}" if base else "at its provider's own address"
+    raise UsageError(
+        f"{model} is asked {where}, and only calls on this machine are allowed (--local-only, local_only in a study, or "
+        f"{LOCAL_ONLY} in the environment)",
+        field="local_only",
+        mend="name a model on this machine: local/NAME, or a server of your own with --api-base http://127.0.0.1:PORT/v1",
+    )
 
 
 def bypass_proxies_for_localhost(base: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -10,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from judgekit.judging.provider.parse import describe, mend_surrogates, read_parts, without_thinking
-from judgekit.judging.provider.prices import Price, total, total_cost
+from judgekit.judging.provider.parse import describe, mend_surrogates, read_parts, stands_in, without_thinking
+from judgekit.judging.provider.prices import Price, max_tokens, total, total_bill
 from judgekit.judging.provider.transport import (
     Answer,
     Filtered,
@@ -22,6 +23,7 @@ from judgekit.judging.provider.transport import (
     refused_parameters,
 )
 from judgekit.judging.provider.types import RateLimited, Reply, Request, Transient, may_ask_again
+from judgekit.runs.model import Bill
 
 __all__ = ["MODES", "Exchange", "Profile", "Reask", "Unfinished"]
 
@@ -109,6 +111,7 @@ class Unfinished:
     messages: list[dict[str, Any]]
     attempts: list[dict[str, Any]] = field(default_factory=list)
     usages: list[Usage] = field(default_factory=list)
+    bills: list[Bill] = field(default_factory=list)  # of every try that reached the provider
     flags: list[str] = field(default_factory=list)
     text: str | None = None
     seconds: float = 0.0
@@ -118,7 +121,9 @@ class Unfinished:
         if len(self.attempts) > 1 and "reasked" not in self.flags:
             self.flags.append("reasked")
         # a request that is refused as it stands is not billed; what a filter stopped may be
-        free = not self.usages and status == "error"
+        free = not self.bills
+        bill = total_bill(self.bills)
+        bounds = {} if bill.at_most is None or bill.exact is not None else {"bill": [bill.at_least, bill.at_most]}
         return Reply(
             status=status,
             text=self.text,
@@ -126,11 +131,11 @@ class Unfinished:
             reason=reason,
             flags=list(self.flags),
             attempts=list(self.attempts),
-            effective=self.effective,
+            effective={**self.effective, **bounds},
             tokens_in=0 if free else total([usage.tokens_in for usage in self.usages]),
             tokens_out=0 if free else total([usage.tokens_out for usage in self.usages]),
-            cost=0.0 if free else total_cost([usage.cost for usage in self.usages]),
-            latency_s=round(self.seconds, 4) if self.usages else None,
+            cost=bill.exact,
+            latency_s=round(self.seconds, 4) if self.bills else None,
         )
 
 
@@ -143,6 +148,7 @@ class Exchange:
     reask: Reask
     reasks: int
     price: Price | None
+    count: Callable[[list[dict[str, Any]]], int]  # tokens of messages
     unfinished: dict[str, Unfinished] = field(default_factory=dict)
 
     async def run(self, request: Request, model: type[BaseModel] | None) -> Reply:
@@ -151,10 +157,11 @@ class Exchange:
         state = self.unfinished.pop(key, None) or Unfinished([dict(message) for message in request.messages])
         try:
             return await self._run(request, model, state)
-        except (RateLimited, Transient) as error:
-            if state.attempts:
+        except BaseException as error:  # also a call that is dropped: it may be billed all the same
+            if state.attempts or state.bills:
                 self.unfinished[key] = state
-                error.partial = state.reply("error", str(error))
+                if isinstance(error, RateLimited | Transient):
+                    error.partial = state.reply("error", str(error))
             raise
 
     async def _run(self, request: Request, model: type[BaseModel] | None, state: Unfinished) -> Reply:
@@ -174,12 +181,19 @@ class Exchange:
             except TooLong as error:
                 return state.reply("error", f"the prompt does not fit the model's context: {error}")
             except Filtered as error:
+                state.bills.append(self._set_aside(body, sampling))
                 return state.reply("filtered", f"the provider's filter refused the prompt: {error}")
+            except RateLimited:
+                raise
+            except (Transient, asyncio.CancelledError) as error:
+                if getattr(error, "sent", True):
+                    state.bills.append(self._set_aside(body, sampling))
+                raise
             finally:
                 state.seconds += time.monotonic() - began
             if answer.model is not None:
                 state.effective["answered_by"] = answer.model
-            done = self._settle(answer, request, model, mode, state)
+            done = self._settle(answer, request, model, mode, state, body)
             if done is not None:
                 return done
             permit = may_ask_again.get()
@@ -193,7 +207,7 @@ class Exchange:
         if request.schema is not None:
             structure = self.profile.structure(mode, request.schema)
             if mode in {"json", "prompt"}:
-                messages = _with_schema(messages, request.schema)
+                messages = _with_schema(messages, _without_labels(request.schema, request.open_choices))
         state.effective = {
             **({"answered_by": state.effective["answered_by"]} if "answered_by" in state.effective else {}),
             "mode": mode,
@@ -207,20 +221,28 @@ class Exchange:
         return {"messages": messages, **sampling, **structure}
 
     def _settle(
-        self, answer: Answer, request: Request, model: type[BaseModel] | None, mode: str, state: Unfinished
+        self,
+        answer: Answer,
+        request: Request,
+        model: type[BaseModel] | None,
+        mode: str,
+        state: Unfinished,
+        body: Mapping[str, Any],
     ) -> Reply | None:
         """The Reply where the call is over; None where it is asked again (the state then holds the next messages)."""
         text = _raw(answer)
         state.text = text
         status, problem, verdict = self._read(answer, text, request, model, state)
-        usage = self._priced(answer.usage)
+        usage = _believable(answer.usage, body)
+        bill = self._bill(usage, body, state.effective["params"])
         state.usages.append(usage)
+        state.bills.append(bill)
         state.attempts.append(
             {
                 "text": text,
                 "problem": problem,
                 "finish_reason": answer.finish_reason,
-                "usage": {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost": usage.cost},
+                "usage": {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost": bill.exact},
                 **({} if answer.logprobs is None else {"logprobs": answer.logprobs}),
                 **({"reasoning": mend_surrogates(answer.reasoning)} if answer.reasoning and not text else {}),
             }
@@ -254,6 +276,12 @@ class Exchange:
         if reading.conflict and "conflict" not in state.flags:
             state.flags.append("conflict")
         problem, verdict = reading.problem, reading.object
+        if verdict is not None and request.schema is not None and stands_in(verdict, request.judged):
+            # Quoted or copied: that is what somebody wishes the verdict to be, and not the judge's own.
+            problem = "the JSON object stands in the material that is judged, so it is no verdict: write your own"
+            verdict = None
+            if "quoted" not in state.flags:
+                state.flags.append("quoted")
         if verdict is not None and model is not None:
             try:
                 verdict = model.model_validate(verdict).model_dump(mode="json", by_alias=True)
@@ -280,13 +308,33 @@ class Exchange:
             return "again", "the reply is empty", None
         return "ok", None, None
 
-    def _priced(self, usage: Usage) -> Usage:
+    def _bill(self, usage: Usage, body: Mapping[str, Any], sampling: Mapping[str, Any]) -> Bill:
+        """What an answer was billed; bounds where it does not say what it used, or not all of it."""
         if self.price is None:
-            return Usage(usage.tokens_in, usage.tokens_out, None)
+            return Bill(0.0, None)
         cost = self.price.of(usage.tokens_in, usage.tokens_out)
         if self.price.source == "listed" and cost is not None and usage.cost is not None:
-            cost = usage.cost  # the transport's own figure knows of cached and of reasoning tokens
-        return Usage(usage.tokens_in, usage.tokens_out, cost)
+            cost = usage.cost  # the transport's own figure knows of cached tokens
+        if cost is not None:
+            return Bill(cost, cost)
+        least = self.price.of(usage.tokens_in or 0, usage.tokens_out or 0) or 0.0
+        return Bill(least, max(least, self._set_aside(body, sampling, usage).at_most or 0.0))
+
+    def _set_aside(self, body: Mapping[str, Any], sampling: Mapping[str, Any], known: Usage | None = None) -> Bill:
+        """From nothing to the most that a request may cost: all its prompt and the longest reply, where they are not `known`."""
+        if self.price is None:
+            return Bill(0.0, None)
+        known = known or Usage()
+        tokens_in = self.count(body["messages"]) if known.tokens_in is None else known.tokens_in
+        tokens_out = max_tokens(sampling) if known.tokens_out is None else known.tokens_out
+        return Bill(0.0, self.price.of(tokens_in, tokens_out))
+
+
+def _believable(usage: Usage, body: Mapping[str, Any]) -> Usage:
+    """The usage without a prompt of more tokens than its bytes could be, four times over."""
+    if usage.tokens_in is None or usage.tokens_in <= 4 * len(json.dumps(body, default=str)) + 10_000:
+        return usage
+    return Usage(None, usage.tokens_out)
 
 
 def _structure(mode: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -311,6 +359,23 @@ def _with_schema(messages: list[dict[str, Any]], schema: Mapping[str, Any]) -> l
     if messages and messages[0]["role"] == "system":
         return [{**messages[0], "content": f"{messages[0]['content']}\n\n{words}"}, *messages[1:]]
     return [{"role": "system", "content": words}, *messages]
+
+
+def _without_labels(schema: Mapping[str, Any], names: frozenset[str]) -> Mapping[str, Any]:
+    """The schema without the labels of choices that a record gives: they stand fenced in the user's message."""
+    if not names:
+        return schema
+    out = dict(schema)
+    if "properties" in out:
+        out["properties"] = {
+            name: {key: value for key, value in part.items() if key != "enum"}
+            if name in names
+            else _without_labels(part, names)
+            for name, part in out["properties"].items()
+        }
+    if isinstance(out.get("items"), Mapping):
+        out["items"] = _without_labels(out["items"], names)
+    return out
 
 
 def _raw(answer: Answer) -> str | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from judgekit.errors import JudgekitError, ProviderError
 from judgekit.judging.provider.transport import Filtered, Rejected, TooLong, names_structure, retry_after_of
 from judgekit.judging.provider.types import RateLimited, Transient
+from judgekit.safety import without_secrets
 
 __all__ = ["sort_out"]
 
@@ -37,17 +38,23 @@ _PREFIX = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception|Timeout)?:\s*|^\w+Ex
 
 
 def sort_out(
-    error: Exception, *, model: str, base: str | None = None, keys: Callable[[], Sequence[str]] = tuple
+    error: Exception,
+    model: str,
+    base: str | None = None,
+    keys: Callable[[], Sequence[str]] = tuple,
+    clean: Callable[[str], str] = str,
 ) -> Exception:
     """The exception to raise instead of `error`: RateLimited, Transient, ProviderError, Rejected, TooLong or Filtered.
 
-    `keys` gives names of environment variables that the provider wants and that are not set.
+    `keys` gives names of environment variables that the provider wants and that are not set; `clean` takes out of the
+    provider's words what must not be shown.
     """
-    if isinstance(error, JudgekitError):
-        return error
+    if ours := next((cause for cause in causes(error) if isinstance(cause, JudgekitError)), None):
+        return ours
+    base = None if base is None else without_secrets(base)
     name = type(error).__name__
     status = _status(error)
-    message = _message(error)
+    message = _message(error, clean)
     code = str(getattr(error, "code", None) or "") + " " + str(_body(error).get("code") or "")
     where = f"{model} at {base}" if base else model
     if name == "ContextWindowExceededError" or (
@@ -90,11 +97,37 @@ def sort_out(
             f" and the address {base} (many servers want /v1 at its end)" if base else ""
         )
         return ProviderError(f"{where} is not there: {message}", mend=mend)
+    if status is not None and 300 <= status < 400:
+        return ProviderError(
+            f"{where} is not there: it sends us elsewhere", mend="give the server's own address with --api-base"
+        )
     if name == "Timeout" or status == 408:
         return Transient(f"{where} did not answer in time: {message}", retry_after_of(_headers(error)))
     if status in {400, 409, 413, 422, 501} or (status == 500 and names_structure(message)):
         return Rejected(message, _param(error))
-    return Transient(f"{where}: {message}", retry_after_of(_headers(error)))
+    return Transient(f"{where}: {message}", retry_after_of(_headers(error)), sent=not _never_arrived(error))
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception and what it came of, nearest first."""
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        yield at
+        at = at.__cause__ or at.__context__
+
+
+def _never_arrived(error: Exception) -> bool:
+    """No connection came about, so nothing can have been billed."""
+    names = {
+        "ConnectError",
+        "ConnectTimeout",
+        "ClientConnectorError",
+        "ClientConnectorDNSError",
+        "ConnectionRefusedError",
+    }
+    return any(type(cause).__name__ in names for cause in causes(error))
 
 
 def _wait(error: Exception, message: str) -> float | None:
@@ -118,14 +151,14 @@ def _status(error: Exception) -> int | None:
         return None
 
 
-def _message(error: Exception) -> str:
+def _message(error: Exception, clean: Callable[[str], str]) -> str:
     body = _body(error).get("message")
-    text = str(body) if body else str(getattr(error, "message", None) or error)
+    # Struck, then a bounded text whose runs of white space are one space: what follows would be quadratic in a hostile one.
+    text = " ".join(clean(str(body or getattr(error, "message", None) or error)).split())[:20_000]
     while (shorter := _PREFIX.sub("", text, count=1)) != text and shorter:
         text = shorter
     text = text.split("Traceback (most recent call last)")[0]
-    text = re.sub(r"\s*ssl:<[^>]*>", "", text)
-    return re.sub(r"\s+", " ", text).strip()[:1500] or type(error).__name__
+    return re.sub(r" ?ssl:<[^<>]*>", "", text).strip()[:1500] or type(error).__name__
 
 
 def _body(error: Exception) -> dict[str, Any]:

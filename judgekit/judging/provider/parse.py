@@ -7,18 +7,22 @@ that only stands quoted in prose are doubts, and the model is asked again. Time 
 
 from __future__ import annotations
 
+import html
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
-__all__ = ["MAX_DEPTH", "Reading", "describe", "mend_surrogates", "read_parts", "read_reply", "without_thinking"]
+__all__ = [
+    "MAX_DEPTH", "Reading", "describe", "mend_surrogates", "mended", "read_parts", "read_reply", "stands_in", "without_thinking",
+]  # fmt: skip
 
 MAX_DEPTH = 64  # inclusive: a verdict is a few levels deep; what is deeper is refused, not walked
 _MAX_OBJECTS = 50
+_MAX_TRIES = 200  # places where an object may begin that are looked at in a judged text
 
 _THINK = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
 _JSON_START = re.compile(r"\{\s*[\"}]")
@@ -72,6 +76,41 @@ def read_parts(text: str | None, arguments: Sequence[str]) -> Reading:
             return Reading(problem="the reply is empty")
         return Reading(problem="no JSON object in the reply")
     return _conclude(found)
+
+
+def stands_in(verdict: Any, texts: Iterable[str]) -> bool:
+    """Whether an object stands in one of the texts, however it is set there: spaced, quoted, escaped, in another order of keys."""
+    said, ordered = _squeezed(json.dumps(verdict, ensure_ascii=False)), _canon(verdict)
+    for text in texts:
+        if "{" not in text and "&" not in text:
+            continue
+        plain = html.unescape(text)
+        if said in _squeezed(plain) or any(_canon(value) == ordered for value in _objects_in(plain)):
+            return True
+    return False
+
+
+_FRAME = re.compile(r"[\s\\\"'`\u201c\u201d\u2018\u2019>*_]+")
+
+
+def _squeezed(text: str) -> str:
+    return _FRAME.sub("", text).casefold()
+
+
+def _canon(value: Any) -> str:
+    return _squeezed(json.dumps(value, ensure_ascii=False, sort_keys=True))
+
+
+def _objects_in(text: str) -> Iterator[Any]:
+    decoder, start, tries = json.JSONDecoder(strict=False), -1, 0
+    while tries < _MAX_TRIES and (start := text.find("{", start + 1)) >= 0:
+        tries += 1
+        try:
+            value = decoder.raw_decode(text, start)[0]
+        except (ValueError, RecursionError):
+            continue
+        if not _depth_exceeds(value, MAX_DEPTH):
+            yield value
 
 
 def without_thinking(text: str | None) -> str | None:
@@ -183,7 +222,7 @@ def _scan(text: str, position: int, found: _Found) -> None:
         if hooks.faults:
             found.faults += hooks.faults
         if "\\u" in text[start:end]:
-            value = _mended(value)
+            value = mended(value)
         quoted = start > 0 and end < len(text) and _OPEN_QUOTES.get(text[start - 1]) == text[end]
         (found.quoted if quoted else found.plain).append(value)
         if len(found.plain) + len(found.quoted) > _MAX_OBJECTS:
@@ -268,13 +307,14 @@ def _distinct(objects: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept or list(seen.values())
 
 
-def _mended(value: Any) -> Any:
+def mended(value: Any) -> Any:
+    """A value with `mend_surrogates` in all its texts."""
     if isinstance(value, str):
         return mend_surrogates(value)
     if isinstance(value, dict):
-        return {_mended(key): _mended(item) for key, item in value.items()}
+        return {mended(key): mended(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_mended(item) for item in value]
+        return [mended(item) for item in value]
     return value
 
 

@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from judgekit.errors import UsageError
+from judgekit.runs.model import Bill
 
-__all__ = ["Price", "given_price", "listed_price", "total", "total_cost"]
+__all__ = [
+    "ASSUMED_MAX_TOKENS", "Price", "Prices", "given_price", "listed_price", "max_tokens", "price_for", "states_max_tokens", "total",
+    "total_bill",
+]  # fmt: skip
+
+ASSUMED_MAX_TOKENS = 2048
+_LIMITS = ("max_completion_tokens", "max_tokens")
+
+Prices = float | Mapping[str, float] | None
+"""US dollars a million tokens: one figure for all models, or figures by model, where "" stands for every other model."""
+
+
+def price_for(prices: Prices, model: str) -> float | None:
+    """A model's own figure, else that of all models; None where there is none."""
+    return prices.get(model, prices.get("")) if isinstance(prices, Mapping) else prices
+
+
+def max_tokens(sampling: Mapping[str, Any]) -> int:
+    """The most tokens that a reply may have, over all its choices; where nobody said, 2048 are assumed."""
+    most = next((sampling[name] for name in _LIMITS if isinstance(sampling.get(name), int)), ASSUMED_MAX_TOKENS)
+    choices = sampling.get("n")
+    return int(most) * max(1, choices if isinstance(choices, int) else 1)
+
+
+def states_max_tokens(sampling: Mapping[str, Any]) -> bool:
+    """Whether the parameters themselves bound a reply."""
+    return any(isinstance(sampling.get(name), int) for name in _LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +90,7 @@ def total(counts: list[int | None]) -> int | None:
     return sum(known) if counts and len(known) == len(counts) else None
 
 
-def total_cost(costs: list[float | None]) -> float | None:
-    """The sum in US dollars, without loss by order; None where there is nothing or a part is unknown."""
-    known = [cost for cost in costs if cost is not None]
-    return math.fsum(known) if costs and len(known) == len(costs) else None
+def total_bill(bills: Sequence[Bill]) -> Bill:
+    """The sum, without loss by order; `at_most` is None where a part's is."""
+    most = [bill.at_most for bill in bills if bill.at_most is not None]
+    return Bill(math.fsum(bill.at_least for bill in bills), math.fsum(most) if len(most) == len(bills) else None)

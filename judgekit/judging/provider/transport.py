@@ -7,6 +7,7 @@ statuses or the store.
 from __future__ import annotations
 
 import email.utils
+import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -20,8 +21,12 @@ __all__ = [
     "TooLong",
     "Transport",
     "Usage",
+    "count_of",
+    "counts_of",
     "joined_parts",
     "names_structure",
+    "readable_usage",
+    "refusal_in",
     "refused_parameters",
     "retry_after_of",
 ]
@@ -86,6 +91,7 @@ _REFUSAL = re.compile(
     r"|unexpected|only\s+the\s+default|not\s+available|not\s+compatible|incompatible|cannot\s+both|not\s+implemented|does\s+not\s+accept",
     re.IGNORECASE,
 )
+MAX_TOKENS = 10_000_000  # of one reply, inclusive; no model has a context as large
 _TEXT_PARTS = {"text", "output_text", None}
 _STRUCTURE = re.compile(
     r"response_format|json_schema|json_object|structured\s+output|output_format|guided|grammar|invalid\s+schema|tool_choice|\btools?\b|function\s+call",
@@ -104,6 +110,30 @@ def joined_parts(parts: Sequence[Any]) -> str | None:
     return "".join(texts) if texts else None
 
 
+def refusal_in(parts: Sequence[Any]) -> str | None:
+    """The words of a refusal that stands among a message's parts; None where there is none."""
+    for part in parts:
+        if isinstance(part, list) and (found := refusal_in(part)) is not None:
+            return found
+        if not isinstance(part, dict):
+            continue
+        said = part.get("refusal")
+        if said or str(part.get("type") or "").lower() in {"refusal", "output_refusal"}:
+            said = said or part.get("text") or part.get("content") or "without words"
+            return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    return None
+
+
+def _goes_on(choice: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
+    """Whether a message without a text in its content says something elsewhere, or why it says nothing."""
+    return bool(
+        message.get("tool_calls")
+        or message.get("function_call")
+        or message.get("reasoning_content")
+        or choice.get("finish_reason") in {"length", "max_tokens", "content_filter", "tool_calls", "function_call"}
+    )
+
+
 def read_parts_of_content(litellm: Any) -> None:
     """Some servers give a message's content as a list of parts, which litellm's conversion refuses: a paid reply would be lost.
 
@@ -114,13 +144,59 @@ def read_parts_of_content(litellm: Any) -> None:
 
     def transform_parsed_response_dict(self: Any, reply: Any) -> Any:
         reply = before(self, reply)
+        if isinstance(reply, dict) and "usage" in reply:
+            reply["usage"] = readable_usage(reply["usage"])
         for choice in (reply.get("choices") if isinstance(reply, dict) else None) or []:
             message = choice.get("message") if isinstance(choice, dict) else None
-            if isinstance(message, dict) and isinstance(message.get("content"), list):
-                message["content"] = joined_parts(message["content"])
+            if isinstance(message, dict) and isinstance(message.get("content"), list | dict):
+                parts = message["content"] if isinstance(message["content"], list) else [message["content"]]
+                message["content"] = joined_parts(parts)
+                refusal = refusal_in(parts)
+                if refusal is None and not any(parts) and not _goes_on(choice, message):
+                    refusal = "its content is an empty list"
+                if refusal is not None:
+                    message["refusal"] = message.get("refusal") or refusal
         return reply
 
     config.transform_parsed_response_dict = transform_parsed_response_dict
+
+
+def count_of(value: Any) -> int | None:
+    """A number of tokens that can be one; None for what is absent, negative, fractional, no number or past all belief."""
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value[:20])
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_TOKENS:
+        return None
+    return int(value) if value == int(value) else None
+
+
+def counts_of(usage: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Tokens in and out. What some providers count beside the completion (reasoning) is in the total, and is billed as output."""
+    tokens_in, tokens_out, both = (count_of(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    details = usage.get("completion_tokens_details")
+    reasoning = count_of(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
+    if tokens_out is not None and reasoning is not None and reasoning > tokens_out:
+        tokens_out += reasoning
+    if both is not None and tokens_in is not None and both > tokens_in + (tokens_out or 0):
+        tokens_out = both - tokens_in
+    if tokens_in is None and both is not None and tokens_out is not None and both > tokens_out:
+        tokens_in = both - tokens_out
+    return tokens_in, tokens_out
+
+
+def readable_usage(usage: Any) -> dict[str, Any] | None:
+    """A reply's usage as litellm can take it, with 0 for what is unknown; None where nothing of it can be read."""
+    if not isinstance(usage, Mapping):
+        return None
+    tokens_in, tokens_out = counts_of(usage)
+    if tokens_in is None and tokens_out is None:
+        return None
+    counts = {"prompt_tokens": tokens_in or 0, "completion_tokens": tokens_out or 0}
+    kept: dict[str, Any] = {}
+    for name in ("prompt_tokens_details", "completion_tokens_details"):
+        if isinstance(usage.get(name), Mapping):
+            kept[name] = {key: n for key, value in usage[name].items() if (n := count_of(value)) is not None}
+    return {**kept, **counts, "total_tokens": sum(counts.values())}
 
 
 def names_structure(message: str) -> bool:

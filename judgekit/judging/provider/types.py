@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from judgekit.records import content_hash
+from judgekit.runs.model import Bill
 
 __all__ = ["JudgeSpec", "RateLimited", "Reply", "Request", "Transient", "may_ask_again"]
 
@@ -47,10 +48,14 @@ class Request:
     sampling: dict[str, Any]  # requested: the rubric's defaults under the judge's own
     endpoint: str
     sample: int = 0
+    judged: tuple[str, ...] = ()  # texts of the record: an object that stands in one of them is no verdict
+    open_choices: frozenset[str] = (
+        frozenset()
+    )  # properties whose labels the record gives: they stand in no system message
 
     @cached_property
     def key(self) -> str:
-        """sha256 over everything above; computed once, so nothing of it may change afterwards."""
+        """sha256 over everything that is sent, from `messages` to `sample`; computed once, so nothing of it may change afterwards."""
         return content_hash(
             {
                 "messages": self.messages,
@@ -79,6 +84,11 @@ class Reply:
     cost: float | None = None
     latency_s: float | None = None
 
+    @property
+    def bill(self) -> Bill:
+        """What it was billed, as far as it is known."""
+        return Bill.of(self.cost, self.effective, True)
+
 
 class RateLimited(Exception):
     """The provider said 429: the scheduler waits `retry_after` seconds (None: it chooses) and lowers its concurrency.
@@ -95,11 +105,15 @@ class RateLimited(Exception):
 class Transient(Exception):
     """A failure that may pass (5xx, a broken connection, a timeout): the scheduler tries again, a bounded number of times.
 
-    `partial` and `retry_after` as in RateLimited (a 503 may say how long to wait).
+    `partial` and `retry_after` as in RateLimited (a 503 may say how long to wait). `sent` is False where nothing can have
+    reached the provider; all else may have been billed, though no bill came.
     """
 
-    def __init__(self, reason: str, retry_after: float | None = None, partial: Reply | None = None) -> None:
+    def __init__(
+        self, reason: str, retry_after: float | None = None, partial: Reply | None = None, *, sent: bool = True
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.sent = sent
         self.retry_after = retry_after
         self.partial = partial

@@ -22,7 +22,7 @@ __all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:
-    from judgekit.analysis.agree_source import agree_source
+    from judgekit.analysis.agree import agree
 
     if not len(context.labels):
         return LeftOut("the run holds no label")
@@ -31,7 +31,7 @@ def build(context: Context) -> Panel | LeftOut:
     sets = list(dict.fromkeys(map(str, context.labels["dataset"])))
     for number, dataset in enumerate(sets):
         try:
-            found = agree_source(context.run, dataset=dataset, replicates=REPLICATES)
+            found = agree(context.source, dataset=dataset, replicates=REPLICATES)
         except JudgekitError as error:
             reasons.append(f"{dataset}: {error}" if len(sets) > 1 else str(error))
             continue

@@ -9,7 +9,7 @@ from judgekit.report.model import MOST_FIGURES, Figure, LeftOut, Notes, Panel
 from judgekit.report.model import Grid as Table
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "From score to chance"
@@ -45,9 +45,9 @@ def build(context: Context) -> Panel | LeftOut:
 
 
 def _figure(context: Context, row: Row, number: int) -> Figure | str:
-    from judgekit.analysis.calibration import calibrate
+    from judgekit.analysis.triage.calibration import calibrate
 
-    found = calibrate(row.cell, higher_is_worse=row.values["flag_if"].startswith("score >="))
+    found = calibrate(row.cell, higher_is_worse=row.worse)
     if not found.maps:
         return found.reason or "no map could be learnt"
     series, data = [], []

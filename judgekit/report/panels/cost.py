@@ -19,7 +19,7 @@ __all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 def build(context: Context) -> Panel | LeftOut:
     from judgekit.analysis.cost import cost
 
-    found = cost(context.run, replicates=300)
+    found = cost(context.source, replicates=300)
     if not found["spent"].rows:
         why = "its verdicts were recorded elsewhere" if len(context.frame) else "nothing was judged"
         return LeftOut(f"the run holds no request of its own: {why}")

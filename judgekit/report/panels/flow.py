@@ -8,7 +8,7 @@ from judgekit.draw.spec import Flow
 from judgekit.report.model import Figure, Grid, LeftOut, Panel
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "Flow of records"

@@ -10,7 +10,7 @@ from judgekit.report.panels.operating import thresholds
 from judgekit.report.panels.summary import sentence
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "Can one of these judges take reading away?"
@@ -93,7 +93,7 @@ def _ranks(row: Row) -> bool:
 
 
 def _saved(context: Context, rows: list[Row], target: float) -> Figure:
-    from judgekit.analysis.pictures import workload_plot
+    from judgekit.analysis.triage.pictures import workload_plot
 
     names = [context.name(row) for row in rows]
     said = "; ".join(

@@ -18,13 +18,13 @@ __all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:
-    from judgekit.analysis.agree_source import judge_correlations
+    from judgekit.analysis.agree import judge_correlations
     from judgekit.analysis.result import signature
 
     frame = context.frame
     if not len(frame) or frame["judge"].nunique() < 2:
         return LeftOut("one judge only: there is no other to correlate with")
-    rows = judge_correlations(frame, replicates=300)
+    rows = judge_correlations(context.source.judged, context.source, replicates=300)
     if not rows:
         return LeftOut("no rubric has two judges with scores of the same records")
     mark = signature(

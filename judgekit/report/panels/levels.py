@@ -11,7 +11,7 @@ from judgekit.draw.spec import Axis, Bar, Bars, Box, Boxes
 from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel, number, pvalue
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "Scores by the clinician's label"

@@ -20,13 +20,13 @@ __all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:
-    from judgekit.analysis.failures_source import failures_source
+    from judgekit.analysis.failures import failures
 
     if not len(context.measurements):
         return LeftOut("nothing was measured (judgekit measure DATA --metric M --out RUN)")
     blocks: list[Grid | Notes] = [_values(context)]
     try:
-        found = failures_source(context.run, replicates=300)
+        found = failures(context.source, replicates=300)
     except JudgekitError as error:
         blocks.append(Notes([f"No failure flags: {error.message}."]))
     else:

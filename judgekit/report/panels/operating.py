@@ -9,7 +9,7 @@ from judgekit.draw.sheet import SERIES
 from judgekit.report.model import Figure, Grid, LeftOut, Panel, Widget, number, percent, pvalue, share
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "How much must a clinician still read?"
@@ -50,7 +50,7 @@ def build(context: Context) -> Panel | LeftOut:
 
 def _curves(context: Context, rows: list[Row], start: int, target: float) -> list[Figure]:
     """ROC, and workload against recall, of up to eight rows, the first of which is number `start` of all."""
-    from judgekit.analysis.pictures import roc_plot, workload_plot
+    from judgekit.analysis.triage.pictures import roc_plot, workload_plot
 
     names = [context.name(row) for row in rows]
     tail = "" if start == 0 else f"-{start // SERIES + 1}"
@@ -115,7 +115,7 @@ def slider_row(row: Row, name: str, target: Fraction) -> dict[str, Any]:
     label = row.cell.label
     lost = [int((~row.cell.scored & (label == k)).sum()) for k in (1, 0)]
     return {
-        "name": name, "sign": "≥" if row.values["flag_if"].startswith("score >=") else "≤", "t": [f"{v:g}" for v in curve.threshold], "c": caught, "f": alarms,
+        "name": name, "sign": "≥" if row.worse else "≤", "t": [f"{v:g}" for v in curve.threshold], "c": caught, "f": alarms,
         "p": p, "q": q, "lost": lost, "risk": risk, "random": row.baselines.random, "clustered": clustered,
     }  # fmt: skip
 

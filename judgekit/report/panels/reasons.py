@@ -26,10 +26,10 @@ __all__ = ["ORDER", "QUESTION", "TITLE", "build"]
 
 
 def build(context: Context) -> Panel | LeftOut:
-    from judgekit.analysis.reasons import show_reasons
+    from judgekit.analysis.reasons import reasons
 
     try:
-        found = show_reasons(context.reasons or context.run)
+        found = reasons(context.reasons or context.source)
     except JudgekitError as error:
         mend = f" ({error.mend})" if error.mend else ""
         return LeftOut(f"{error.message}{mend}")

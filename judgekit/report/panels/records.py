@@ -12,7 +12,7 @@ from judgekit.report.model import LeftOut, Panel, Widget
 from judgekit.report.texts import PIECE, deflate, in_pieces, record_texts
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "The records"
@@ -83,7 +83,7 @@ def outcomes(row: Row, keys: list[tuple[Any, Any]]) -> str:
         read = (
             np.zeros(len(cell.ids), bool)
             if threshold is None
-            else cell.score >= threshold if row.values["flag_if"].startswith("score >=") else cell.score <= threshold
+            else cell.score >= threshold if row.worse else cell.score <= threshold
         )  # fmt: skip
     code = {}
     for place, name in enumerate(cell.ids):

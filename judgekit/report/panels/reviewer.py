@@ -186,7 +186,7 @@ def _per_rater(context: Context) -> Grid | None:
     from judgekit.errors import JudgekitError
 
     try:
-        found = triage(context.run, context.recall, rater="each", metric=context.metrics)
+        found = triage(context.source, context.recall, rater="each", metric=context.metrics)
     except JudgekitError:
         return None
     rows = [row for row in found.operating_points if row.cell.rater is not None]

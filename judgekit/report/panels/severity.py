@@ -10,7 +10,7 @@ from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel, ga
 from judgekit.report.panels.levels import groups
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "Severity of what is missing"
@@ -40,7 +40,7 @@ def build(context: Context) -> Panel | LeftOut:
 
 
 def _figure(context: Context, row: Row, number: int) -> Figure:
-    from judgekit.analysis.triage_extras import SEVERITIES, severity_name
+    from judgekit.analysis.triage.extras import SEVERITIES, severity_name
 
     words = [
         "not named" if text is None else (severity_name(text) or text.split(" - ")[0][:40])

@@ -40,7 +40,7 @@ def fields(context: Context) -> list[str]:
 
 
 def build(context: Context) -> Panel | LeftOut:
-    from judgekit.analysis.compare_source import strata_source
+    from judgekit.analysis.strata import strata
 
     names = fields(context)
     if not names:
@@ -55,7 +55,7 @@ def build(context: Context) -> Panel | LeftOut:
     )
     for name in names:
         try:
-            found = strata_source(context.run, by=[name], metric=metrics, replicates=300, permutations=1000)
+            found = strata(context.source, by=[name], metric=metrics, replicates=300, permutations=1000)
         except JudgekitError as error:
             reasons.append(f"{name}: {error}")
             continue

@@ -21,7 +21,7 @@ from judgekit.report.model import (
 )
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
     from judgekit.report.context import Context
 
 TITLE = "Each rubric and judge at the target"
@@ -33,7 +33,7 @@ __all__ = ["ORDER", "QUESTION", "TITLE", "build", "sentence"]
 
 def sentence(row: Row) -> tuple[str, str, str]:
     """(tone, mark, words) of a row; the words hold no verdict where fewer than ten records in a class forbid one."""
-    from judgekit.analysis.triage_text import verdict
+    from judgekit.analysis.triage.text import verdict
 
     m, n = row.auc.n_incomplete, row.auc.n_complete
     if row.refused:

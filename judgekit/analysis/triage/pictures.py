@@ -9,7 +9,7 @@ from judgekit.draw.spec import Axis, Figure, Guide, Plot, Series
 from judgekit.errors import StatisticsError
 
 if TYPE_CHECKING:
-    from judgekit.analysis.triage_row import Row
+    from judgekit.analysis.triage.row import Row
 
 __all__ = ["roc_plot", "triage_figure", "workload_plot"]
 

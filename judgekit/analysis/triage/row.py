@@ -37,7 +37,6 @@ FIELDS = (
     "flag_if", "recall", "workload", "recall_all", "workload_all", "precision", "false_alarms_per_catch", "missed",
     "specificity", "wss", "recall_loco", "workload_perfect", "workload_random", "fixed", "optimistic", "certified", "notes",
 )  # fmt: skip
-UNSCORED = ("drop", "first", "last")
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,11 @@ class Row:
             parts.append(f"{self.cell.stratum[0]} = {self.cell.stratum[1]}")
         return " · ".join(part for part in parts if part)
 
+    @property
+    def worse(self) -> bool:
+        """Whether a higher score means more incomplete."""
+        return str(self.values["flag_if"]).startswith("score >=")
+
     def with_values(self, **values: Any) -> Row:
         return replace(self, values=self.values | values)
 
@@ -85,7 +89,7 @@ def make_row(cell: Cell, choices: Choices) -> Row:
     """Compute a row; a refused one keeps its counts, has None elsewhere, and says why in `refused` and its notes."""
     worse = choices.higher_is_worse
     notes = list(cell.notes)
-    rater = same_model(cell.judge, cell.raters or (cell.rater,))
+    rater = same_model(cell.judge, (*cell.raters, cell.rater), cell.members)
     refusal, warning = partial_labels(cell)
     if rater is not None:
         refusal = f"the rater {rater!r} is the judge itself: a model cannot be measured against its own labels"
@@ -166,6 +170,7 @@ def make_row(cell: Cell, choices: Choices) -> Row:
         "optimistic": optimistic,
         "notes": notes,
     }
+    notes += _twice_rated(cell, label, value, used, worse)
     curve = triage_curve(label, value, weight=weight, higher_is_worse=worse) if label.size else None
     cases = _cases(cell, choices, bad, good)
     if cases and (bad + good) > 0.05 * max(1, int((cell.label >= 0).sum())):
@@ -272,6 +277,21 @@ def _remarks(
     if point.reason and not (found.value is None and point.reason == found.reason):
         notes.append(f"operating point: {point.reason}")
     return notes
+
+
+def _twice_rated(cell: Cell, label: Any, value: Any, used: Any, worse: bool) -> list[str]:
+    """Where some labels are one rater's and others a join of several: the same figures over the latter alone."""
+    if cell.n_raters is None:
+        return []
+    several = cell.n_raters[used] > 1
+    if not several.any() or several.all():
+        return []
+    found = auc(label[several], value[several], higher_is_worse=worse)
+    told = f"AUC {found.value:.3f}" if found.value is not None else f"no AUC ({found.reason})"
+    n, m = int(several.sum()), int(label[several].sum())
+    return [
+        f"over the {n} answers that several raters labelled alone: {m} incomplete, {told}; the rest have one rater's label"
+    ]
 
 
 def _fixed(cell: Cell, used: Any) -> dict[str, float | None]:

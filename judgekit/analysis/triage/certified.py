@@ -13,7 +13,7 @@ import numpy as np
 
 from judgekit.analysis.cells import Cell
 from judgekit.analysis.result import percent
-from judgekit.analysis.triage_row import Choices, Row
+from judgekit.analysis.triage.row import Choices, Row
 from judgekit.errors import StatisticsError
 from judgekit.stats.binomial import clopper_pearson
 from judgekit.stats.certify import certified_threshold

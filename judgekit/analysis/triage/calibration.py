@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from judgekit.analysis.cells import Cell
-from judgekit.analysis.certified import calibration_half
+from judgekit.analysis.triage.certified import calibration_half
 from judgekit.stats.calibrate import Bin, Isotonic, Platt, brier, fit_isotonic, fit_platt, reliability
 
 __all__ = ["Calibration", "MapResult", "calibrate", "calibration_lines"]

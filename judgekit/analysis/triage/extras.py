@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from judgekit.analysis.cells import Cell
-from judgekit.analysis.certified import clusters_of
-from judgekit.analysis.result import percent
-from judgekit.analysis.triage_row import Choices, Row
+from judgekit.analysis.result import percent, plain
+from judgekit.analysis.triage.certified import clusters_of
+from judgekit.analysis.triage.row import Choices, Row
 from judgekit.stats.auc import AucDifference, paired_auc
 from judgekit.stats.binomial import clopper_pearson
 from judgekit.stats.decision import net_benefit, severity_misses
 from judgekit.stats.operating_point import transport
 
-__all__ = ["SEVERITIES", "Pair", "add_extras", "pairs", "severity_name"]
+__all__ = ["SEVERITIES", "Pair", "add_extras", "details", "pairs", "severity_name"]
 
-# Severity of an omission and how much missing it counts: 1 - the score that paper 002 (section 3.2) gives the answer.
+# Severity of an omission and how much missing it counts: 1 - the score that Same Verdict (arXiv 2604.16383, section 3.2) gives the answer.
 SEVERITIES = {"none": 0.0, "mild": 0.25, "moderate": 0.5, "severe": 0.75, "life-threatening": 1.0}
 PREVALENCES = (0.05, 0.1, 0.2, 0.5)
 READS_PER_CATCH = (1.0, 4.0, 9.0, 19.0)
@@ -78,12 +78,12 @@ def _flagged(row: Row) -> Any:
     cell, threshold = row.cell, row.point.threshold
     assert threshold is not None, "a row with a recall has a threshold"
     with np.errstate(invalid="ignore"):
-        read = cell.score >= threshold if row.values["flag_if"].startswith("score >=") else cell.score <= threshold
+        read = cell.score >= threshold if row.worse else cell.score <= threshold
     return read | np.isnan(cell.score)
 
 
 def _recall_interval(row: Row) -> dict[str, Any] | None:
-    from judgekit.analysis.certified import pick_units
+    from judgekit.analysis.triage.certified import pick_units
 
     used = row.cell.take(row.cell.used)
     units = pick_units(used)
@@ -170,3 +170,25 @@ def _oriented(cell: Cell, choices: Choices) -> Any:
 
 def _short(cell: Cell) -> str:
     return " · ".join(part for part in (cell.rubric, cell.judge) if part)
+
+
+def details(row: Row, choices: Choices) -> dict[str, Any]:
+    """Headline interval with its method, exact AUC, unread risk, optimism, the unscored both ways, and extras."""
+    found: dict[str, Any] = {
+        "name": row.name,
+        "auc_exact": None if row.auc.exact is None else str(row.auc.exact),
+        "auc_reason": row.auc.reason,
+        "auc_se": row.wald.se,
+        "auc_interval": asdict(row.wald),
+        "headline": asdict(row.headline.interval) | {"pairs": row.headline.pairs},
+        "point": asdict(row.point),
+        "baselines": asdict(row.baselines),
+        "optimism": asdict(row.optimism),
+        "unscored_cases": {
+            name: value if not isinstance(value, dict) else {"auc": value["auc"], "point": asdict(value["point"])}
+            for name, value in row.cases.items()
+        },
+        "refused": row.refused,
+    }
+    clean: dict[str, Any] = plain(found | {k: v for k, v in row.extra.items() if k != "lines"})
+    return clean
