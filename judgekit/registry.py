@@ -1,5 +1,7 @@
 """Finds rubrics, data sets, metrics, analyses and panels: by scanning a folder, and by entry points of other packages.
 
+A part of another package that cannot be loaded is named once on stderr and left out: it stops nobody who did not ask for it.
+
 Extension points, all on this page. A package may declare, in its own metadata:
 
     [project.entry-points."judgekit.library"]     a package folder that holds `rubrics/` and `datasets/`
@@ -12,6 +14,7 @@ Extension points, all on this page. A package may declare, in its own metadata:
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -19,7 +22,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-__all__ = ["library_files", "library_roots", "modules"]
+__all__ = ["leave_out", "left_out", "library_files", "library_roots", "modules"]
+
+_LEFT_OUT: dict[tuple[str, str], str] = {}
 
 
 def library_roots() -> list[Path]:
@@ -30,10 +35,27 @@ def library_roots() -> list[Path]:
     package = Path(__file__).resolve().parent
     roots = [package / "library"] if (package / "library" / "rubrics").is_dir() else [package.parent]
     for point in sorted(entry_points(group="judgekit.library"), key=lambda point: point.name):
-        spec = find_spec(point.value)
+        try:
+            spec = find_spec(point.value)
+        except Exception as error:
+            leave_out("judgekit.library", point.name, error)
+            continue
         for place in (spec.submodule_search_locations or []) if spec else []:
             roots.append(Path(place))
     return roots
+
+
+def leave_out(group: str, name: str, error: BaseException | str) -> None:
+    """Say once, on stderr, that a part of another package cannot be used, and why."""
+    why = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+    if (group, name) not in _LEFT_OUT:
+        print(f"note: {name} of the entry point group {group} is left out: {why}", file=sys.stderr)
+    _LEFT_OUT[group, name] = why
+
+
+def left_out(group: str) -> dict[str, str]:
+    """The parts of a group that were left out so far, by name, with the reason."""
+    return {name: why for (place, name), why in _LEFT_OUT.items() if place == group}
 
 
 def library_files(room: str, suffix: str) -> dict[str, Path]:
@@ -48,7 +70,7 @@ def library_files(room: str, suffix: str) -> dict[str, Path]:
 
 
 def modules(package: str, group: str) -> dict[str, ModuleType]:
-    """Every public module of a package folder, by name, and those that entry points of `group` name."""
+    """Every public module of a package folder, by name, and those that entry points of `group` name and that can be loaded."""
     home = import_module(package)
     found = {
         info.name: import_module(f"{package}.{info.name}")
@@ -56,5 +78,9 @@ def modules(package: str, group: str) -> dict[str, ModuleType]:
         if not info.name.startswith("_")
     }
     for point in sorted(entry_points(group=group), key=lambda point: point.name):
-        found.setdefault(point.name, import_module(point.value))
+        if point.name not in found:
+            try:
+                found[point.name] = import_module(point.value)
+            except Exception as error:
+                leave_out(group, point.name, error)
     return found

@@ -305,7 +305,7 @@ def table(folder: Path, head: str, *lines: str) -> Path:
 def test_case_10_without_models_the_rules_find_it_too(desk: Desk) -> None:
     desk.data([{"id": "1", "question": "q", "reference": "Take with food", "response": "Do not take with food"}])
     code, said = desk.run(
-        "measure", desk.rows, "--metric", "factual_consistency(nli=baseline)", "--out", desk.folder / "m"
+        "measure", desk.rows, "--metric", "factual_consistency(nli=rules)", "--out", desk.folder / "m"
     )
     assert code == 0
     assert said["metrics"][0]["mean"] < 0.5

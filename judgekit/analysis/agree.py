@@ -66,7 +66,9 @@ class Agree(Filtered, Clustered, Seeded, Selected):
     met: tuple[str, ...] = opt(
         (), "With --on criteria: the words that mean met; ratings become yes and no.", metavar="WORD,WORD"
     )
-    construct: str | None = opt(None, "Run or data: which construct, when labels speak of several.", metavar="NAME")
+    construct: str | None = opt(  # type: ignore[assignment]
+        None, "Run or data: which construct, when labels speak of several.", metavar="NAME"
+    )
     card: str | None = opt(None, "Data: how to read it.", metavar="CARD")
     panel: Literal["mean", "majority"] | None = opt(
         None, "Run: also all judges (or those of --judge) as one panel.", only="run"
@@ -85,7 +87,7 @@ class Agree(Filtered, Clustered, Seeded, Selected):
     def analyse(self, source: Source) -> Result:
         from judgekit.analysis.panel import panel_table
 
-        boot = {"replicates": self.replicates, "seed": self.seed, "level": self.level}
+        boot: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "level": self.level}
         judged = [one for one in source.judged if one.rubric is not None or source.kind != "run"]
         extra: list[Table] = []
         if self.panel is not None:
@@ -101,7 +103,7 @@ class Agree(Filtered, Clustered, Seeded, Selected):
             if len(self.levels) == 1
             else list(self.levels)
         )
-        found = agreement(ratings(source, self, scale), **boot)  # type: ignore[arg-type]
+        found = agreement(ratings(source, self, scale), **boot)
         found.tables.extend(extra)
         found.notes += [line for line in source.left_out if not extra or line not in extra[0].notes]
         found.signature += f"|source:{source.name}" + ("|samples:mean, then the rule" if source.kind == "run" else "")

@@ -38,7 +38,9 @@ class Cost(Seeded):
     rater: str | None = opt(
         None, "Whose labels: a name or a join; by default the only rater's, or the join of the card."
     )
-    construct: str | None = opt(None, "Which labels, when they speak of several constructs.")
+    construct: str | None = opt(  # type: ignore[assignment]
+        None, "Which labels, when they speak of several constructs."
+    )
     replicates: int = opt(1000, "Bootstrap resamples; 0: none.", ge=0)
 
     def analyse(self, source: Source) -> Result:
@@ -51,7 +53,8 @@ class Cost(Seeded):
         bought, whys = [], []
         judged = {(one.dataset, one.rubric, one.judge): one for one in source.judged}
         for key, part in frame.groupby(["dataset", "rubric", "judge"], sort=False) if len(frame) else ():
-            one = judged[tuple(map(str, key))]
+            dataset, rubric, judge = map(str, key)
+            one = judged[dataset, rubric, judge]
             truth, why = _truth(source, one)
             whys += [why] if why else []
             head = {"dataset": one.dataset, "rubric": one.rubric, "judge": one.judge}
@@ -192,7 +195,7 @@ def _bought(
 def _quality(
     judged: Judged,
     truth: dict[str, bool],
-    verdicts: dict[str, bool | None],
+    verdicts: dict[str, bool],
     source: Source,
     quality: str,
     boot: dict[str, Any],

@@ -72,7 +72,7 @@ class Failures(Filtered, Seeded):
         frame = asked.frame()
         notations = frame.attrs.get("notations", [])
         frame = filtered(frame, self.where, source.file)
-        unit = "unit" if source.kind == "run" else self.unit or source.unit(frame, "unit", needed=False)
+        unit: str | None = "unit" if source.kind == "run" else self.unit or source.unit(frame, "unit", needed=False)
         unit = None if unit == "none" else unit
         by = self.by
         if by is None and "model" in frame.columns and frame["model"].notna().all() and frame["model"].nunique() > 1:

@@ -140,11 +140,13 @@ def run_frame(latest: pd.DataFrame, records: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    meta = {(row.dataset, row.record_id): row.meta or {} for row in records.itertuples()}
-    out = {name: latest[name] for name in latest.columns}
+    meta: dict[Any, Any] = {(row.dataset, row.record_id): row.meta or {} for row in records.itertuples()}
+    out: dict[str, Any] = {name: latest[name] for name in latest.columns}
     out["unit"] = latest["cluster"]
     details = [_flat(verdict) for verdict in latest["verdict"]]
-    about = [meta.get(key, {}) for key in zip(latest["dataset"], latest["record_id"], strict=True)]
+    about: list[dict[str, Any]] = [
+        meta.get(key, {}) for key in zip(latest["dataset"], latest["record_id"], strict=True)
+    ]
     for prefix, rows in (("verdict", details), ("meta", about)):
         for name in dict.fromkeys(key for row in rows for key in row):
             key = name if name not in out else f"{prefix}.{name}"

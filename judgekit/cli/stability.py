@@ -57,11 +57,18 @@ STUDY = click.Path(path_type=Path, file_okay=False)
     metavar="NAME",
     help="Finds drug names and denied findings; 'none' leaves these out.",
 )
+@click.option(
+    "--rules",
+    type=click.Choice(["flag", "drop"]),
+    default="flag",
+    show_default=True,
+    help="What breaks a rule is flagged, for entailment and people to decide, or dropped.",
+)
 @click.option("--card", metavar="CARD", help="Read DATA through a data set card.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N questions.")
 @running_options
 def make(
-    data: Path, model: str, out: Path, kinds: tuple[str, ...], tries: int, alike: float, ner: str, card: str | None, limit: int | None,
+    data: Path, model: str, out: Path, kinds: tuple[str, ...], tries: int, alike: float, ner: str, rules: str, card: str | None, limit: int | None,
     plan: bool, as_json: bool, api_base: str | None, endpoint: str | None, **given: Any,
 ) -> int:  # fmt: skip
     """Reword every question of DATA in ten named ways, and check by rule that numbers, units, doses, negation and side stay.
@@ -94,6 +101,7 @@ def make(
         tries=tries,
         alike=alike,
         ner=None if ner == "none" else ner,
+        rules=rules,
         options=options,
     )
     return show(made(load_study(out)), spent, as_json, f"judgekit stability verify {out}")
@@ -105,10 +113,8 @@ def make(
     "--nli",
     "models",
     multiple=True,
-    default=("baseline",),
-    show_default=True,
     metavar="NAME",
-    help="An NLI checkpoint, or the rule baseline; may be repeated.",
+    help="An NLI checkpoint, by name or folder; may be repeated. 'rules' is a weak baseline.",
 )
 @click.option("--k", type=click.IntRange(0), default=0, help="How many must agree.  [default: a majority]")
 @click.option(
@@ -145,7 +151,7 @@ def verify(
     from judgekit.cli.stability_tables import verified
     from judgekit.draw.paper import save
     from judgekit.judging.api import specs_for
-    from judgekit.metrics.nli import BASELINE
+    from judgekit.metrics.nli import BASELINE, named
     from judgekit.stability.pictures import sweep_figure
     from judgekit.stability.study import load_study
     from judgekit.stability.verify import sweep, verify_study
@@ -162,7 +168,7 @@ def verify(
             else f"{n} pairs for {len(models)} models, at most {n * len(judges)} calls to judges"
         )
         return 0
-    if set(models) != {BASELINE}:
+    if {named(name) for name in models} - {BASELINE}:
         from judgekit.metrics.models import use_device
 
         use_device(device)

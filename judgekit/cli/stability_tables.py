@@ -28,7 +28,7 @@ def _sign(study: Any) -> str:
     make, verify = study.make, study.verify or {}
     return signature(
         study=make["dataset"], questions=len(make["questions"]), kinds=len(make["kinds"]), writer=make["writer"], temperature=make["temperature"],
-        rubric=f"{make['rubric']}@{make['ask'][:8]}", alike=f"{make['alike']:g}", tries=make["tries"], ner=make["ner"] or "none",
+        rubric=f"{make['rubric']}@{make['ask'][:8]}", alike=f"{make['alike']:g}", tries=make["tries"], ner=make["ner"] or "none", rules="drop" if study.rules_drop else "flag",
         nli=verify.get("versions"), k=verify.get("k"), entail=verify.get("entail"), contradict=verify.get("contradict"),
         judges=verify.get("judges"), seeds=[f"round{n}:{sheet['seed']}" for n, sheet in study.sheets.items()],
     )  # fmt: skip
@@ -43,7 +43,7 @@ def made(study: Any) -> Result:
             status: sum(row["status"] == status for row in mine)
             for status in ("unchanged", "alike", "failed", "pending")
         }
-        fine = sum(row["status"] == "distinct" and not row["violations"] for row in mine)
+        fine = sum(row["status"] == "distinct" and not (study.rules_drop and row["violations"]) for row in mine)
         broken = sum(bool(row["violations"]) for row in mine)
         kinds.append(
             {

@@ -15,7 +15,7 @@ from judgekit.data.table import NO, YES, Table, decimal_point, is_missing, read_
 from judgekit.errors import DataError
 from judgekit.records import Record
 
-__all__ = ["Proposal", "outcome", "propose"]
+__all__ = ["Proposal", "look_like_ratings", "outcome", "propose"]
 
 _NAMES = {
     "id": ("id", "record_id", "item_id", "answer_id", "case_id", "case", "case_no", "case_number", "patient_case", "fall", "fall_nr", "fallnummer", "nr", "no", "number", "item", "row", "key"),
@@ -299,6 +299,15 @@ def _labels(
     if "rationale" in roles and not wide:
         out.append(f"  rationale: {_path(roles['rationale'])}")
     return out
+
+
+def look_like_ratings(records: Sequence[Record]) -> list[str]:
+    """Keys of `meta` whose values look like ratings: of a table that was read without a card, its columns."""
+    names = dict.fromkeys(name for record in records for name in record.meta)
+    texts = {
+        name: [str(record.meta[name]) for record in records if not is_missing(record.meta.get(name))] for name in names
+    }
+    return [name for name in names if _rating(texts[name], len(records)) is not None]
 
 
 def outcome(records: Sequence[Record]) -> list[str]:

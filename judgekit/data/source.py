@@ -52,7 +52,9 @@ def format_of(path: str | Path) -> str:
     raise DataError(
         f"cannot tell the format from the ending {suffix!r}" if suffix else "the file's name has no ending",
         file=str(path),
-        mend="name it .jsonl, .json, .csv, .tsv or .parquet (.gz may follow)",
+        mend="save the sheet as 'CSV UTF-8'; .jsonl, .json, .csv, .tsv and .parquet are read"
+        if suffix in (".xlsx", ".xls", ".ods", ".sav", ".dta")
+        else "name it .jsonl, .json, .csv, .tsv or .parquet (.gz may follow)",
     )
 
 

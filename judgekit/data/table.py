@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Number
@@ -102,9 +103,9 @@ def read_table(source: Any) -> Table:
 
 def _frame(frame: Any) -> Table:
     columns = tuple(str(name) for name in frame.columns)
-    for name in columns:
-        if columns.count(name) > 1:
-            raise DataError(f"two columns are named {name!r}", field=name, mend="rename one of them")
+    twice = next((name for name, number in Counter(columns).items() if number > 1), None)
+    if twice is not None:
+        raise DataError(f"two columns are named {twice!r}", field=twice, mend="rename one of them")
     raw = frame.to_dict(orient="records")
     digest = hashlib.sha256(repr([columns, [list(row.values()) for row in raw]]).encode("utf-8")).hexdigest()
     narrow = {

@@ -13,6 +13,7 @@ from judgekit.data.cards import Card
 from judgekit.data.labels import describe, is_join
 from judgekit.data.load import read_source
 from judgekit.data.model import RecordSet
+from judgekit.data.propose import look_like_ratings
 from judgekit.errors import DataError
 from judgekit.records import Label, Record, content_hash
 
@@ -138,6 +139,10 @@ def warnings(records: RecordSet) -> list[str]:
     if len(sizes) > 1:
         shown = ", ".join(f"{number} with {size}" for size, number in sorted(sizes.items()))
         out.append(f"records have unequal numbers of raters' labels ({shown}): worst-of-raters is refused")
+    if records.card is None and not any(record.labels for record in items) and (columns := look_like_ratings(items)):
+        out.append(
+            f"nothing is labelled, and {', '.join(map(repr, columns[:12]))} look like ratings: `judgekit data card FILE` proposes a card"
+        )
     praised = [record for record in items if _blank(record) and any(label.complete for label in record.labels)]
     if praised:
         out.append(f"{len(praised)} blank responses are labelled complete, such as {praised[0].id!r}")

@@ -12,14 +12,17 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from importlib.util import find_spec
+from typing import Any, ClassVar, Final
 
 from judgekit import __version__
 from judgekit.errors import UsageError
 from judgekit.records import Record
-from judgekit.registry import modules
+from judgekit.registry import leave_out, left_out, modules
 
 __all__ = ["Measurement", "Metric", "available", "parse_metric", "parse_notation"]
+
+GROUP: Final = "judgekit.metrics"  # the folder, and the entry points of other packages
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,21 @@ class Metric(ABC):
     summary : one line for ``metric list``.
     source : where the definition comes from.
     choices : for each option with a closed set of values, those values.
+    needs : packages without which it cannot run with its defaults; `install` brings them.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     source: ClassVar[str] = ""
     choices: ClassVar[dict[str, tuple[str, ...]]] = {}
+    needs: ClassVar[tuple[str, ...]] = ()
+    install: ClassVar[str] = "pip install 'clinical-judgekit[metrics]'"
+
+    @classmethod
+    def not_here(cls) -> str | None:
+        """What is not here that the metric needs with its defaults, and how to get it; None where nothing is. Loads nothing."""
+        absent = [name for name in cls.needs if find_spec(name) is None]
+        return f"{', '.join(absent)} ({cls.install})" if absent else None
 
     def __post_init__(self) -> None:
         for option, allowed in self.choices.items():
@@ -108,12 +120,19 @@ def parse_notation(text: str) -> tuple[str, dict[str, str]]:
 
 
 def available() -> dict[str, type[Metric]]:
-    """Every metric by name: those of this folder and those of other packages."""
+    """Every metric by name: those of this folder and those of other packages that keep the contract."""
     found: dict[str, type[Metric]] = {}
-    for module in modules("judgekit.metrics", "judgekit.metrics").values():
+    for place, module in modules(GROUP, GROUP).items():
         metric = getattr(module, "METRIC", None)
-        if metric is not None:
+        if (
+            isinstance(metric, type)
+            and issubclass(metric, Metric)
+            and dataclasses.is_dataclass(metric)
+            and hasattr(metric, "name")
+        ):
             found.setdefault(metric.name, metric)
+        elif metric is not None or not module.__name__.startswith(f"{GROUP}."):
+            leave_out(GROUP, place, "its METRIC is no frozen dataclass of the class Metric with a name")
     return dict(sorted(found.items()))
 
 
@@ -125,7 +144,12 @@ def parse_metric(text: str) -> Metric:
     name, options = parse_notation(text)
     known = available()
     if name not in known:
-        raise UsageError(f"there is no metric {name!r}", field="metric", mend=f"one of {', '.join(known)}")
+        why = (
+            f"; what could not be loaded: {'; '.join(': '.join(row) for row in left_out(GROUP).items())}"
+            if left_out(GROUP)
+            else ""
+        )
+        raise UsageError(f"there is no metric {name!r}{why}", field="metric", mend=f"one of {', '.join(known)}")
     fields = {item.name: item for item in dataclasses.fields(known[name])}
     values: dict[str, Any] = {}
     for key, value in options.items():

@@ -35,6 +35,9 @@ class BertScore(Metric):
     summary: ClassVar[str] = "Aligned token embeddings (F), for comparison; needs bert-score and a model."
     source: ClassVar[str] = "Zhang et al. 2020"
 
+    needs: ClassVar[tuple[str, ...]] = ("torch", "bert_score")
+    install: ClassVar[str] = "pip install bert-score"
+
     def versions(self) -> dict[str, str]:
         if find_spec("bert_score") is None:
             raise MissingDependency(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from judgekit.errors import UsageError
 from judgekit.metrics.base import Measurement, Metric
-from judgekit.metrics.nli import consensus, load_nli, vacuous
+from judgekit.metrics.nli import NEEDS, Nli, consensus, load_nlis, named, vacuous
 from judgekit.metrics.pairs import missing_side
 from judgekit.metrics.text import is_blank
 from judgekit.records import Record
@@ -22,18 +22,18 @@ class BidirectionalEntailment(Metric):
 
     Options
     -------
-    nli : checkpoints joined by "+", or ``baseline``.
+    nli : checkpoints joined by "+", or ``rules``, a weak baseline. Without one the metric ends with an error that names one to fetch.
     k : how many of them must agree; 0 is a majority (2 of 3, 1 of 1).
     entail : least entailment probability, inclusive, in both directions (001: 0.85).
     contradict : contradiction must stay under it (001 names no value; at 0.15 and more it excludes nothing that `entail` lets through,
         which `details` then says).
-    labels : as in ``factual_consistency``; holds for all checkpoints.
+    labels : as in ``factual_consistency``; one for all checkpoints, or one each, joined by "+".
 
     None where a side is missing or blank, or where a checkpoint that cannot read the pair could turn the result: the number of
     models stays what it was.
     """
 
-    nli: str = "baseline"
+    nli: str = ""
     k: int = 0
     entail: float = 0.85
     contradict: float = 0.15
@@ -45,7 +45,8 @@ class BidirectionalEntailment(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.k <= len(self.models):
+        object.__setattr__(self, "nli", named(self.nli))
+        if self.models and not 0 <= self.k <= len(self.models):
             raise UsageError(
                 f"k={self.k} with {len(self.models)} models",
                 field="k",
@@ -65,8 +66,17 @@ class BidirectionalEntailment(Metric):
     def needed(self) -> int:
         return self.k or len(self.models) // 2 + 1
 
+    needs: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+
+    @classmethod
+    def not_here(cls) -> str | None:
+        return super().not_here() or f"an NLI checkpoint: {NEEDS}"
+
     def versions(self) -> dict[str, str]:
-        return {"nli": "+".join(load_nli(name, self.labels).version for name in self.models)}
+        return {"nli": "+".join(model.version for model in self._loaded())}
+
+    def _loaded(self) -> list[Nli]:
+        return load_nlis(self.models or [""], self.labels)
 
     def measure(self, records: Sequence[Record]) -> list[Measurement]:
         reasons = [
@@ -78,7 +88,7 @@ class BidirectionalEntailment(Metric):
             for record, reason in zip(records, reasons, strict=True)
             if reason is None
         ]
-        loaded = [load_nli(name, self.labels) for name in self.models]
+        loaded = self._loaded()
         found = iter(consensus(pairs, loaded, k=self.needed, entail=self.entail, contradict=self.contradict))
         results = []
         for reason in reasons:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from judgekit.metrics.base import Measurement, Metric
 from judgekit.metrics.entities import MATCHES, Entity, entities_of, match_entities
+from judgekit.metrics.gazetteer import PACKAGES
 from judgekit.metrics.ner import recogniser
 from judgekit.metrics.pairs import Memory, f1, missing_side
 from judgekit.metrics.text import is_blank
@@ -49,6 +50,7 @@ class EntityF1(Metric):
     name: ClassVar[str] = "entity_f1"
     summary: ClassVar[str] = "Medical entities of the reference that the response has, and the other way round (F1)."
     source: ClassVar[str] = "paper 000, 3.2.2"
+    needs: ClassVar[tuple[str, ...]] = PACKAGES
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "match": MATCHES,
         "count": ("one", "many"),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from judgekit.metrics.base import Measurement, Metric
-from judgekit.metrics.nli import Nli, Verdict, load_nli
+from judgekit.metrics.nli import NEEDS, Nli, Verdict, load_nli, named
 from judgekit.metrics.nli_rules import content_words
 from judgekit.metrics.pairs import missing_side, wordless
-from judgekit.metrics.text import sentences
+from judgekit.metrics.text import fold, sentences
 from judgekit.records import Record
 
 __all__ = ["METRIC", "FactualConsistency", "windows"]
@@ -18,6 +18,7 @@ __all__ = ["METRIC", "FactualConsistency", "windows"]
 NEAREST: Final = 3  # windows of the reference that each response sentence is held against
 MOST_WORDS: Final = 80  # a longer sentence is read in parts
 MOST_SENTENCES: Final = 5000
+ENTAILS: Final = 0.5  # the most likely of the three, whatever the others are
 
 
 def windows(text: str) -> list[tuple[int, int]]:
@@ -45,21 +46,25 @@ class FactualConsistency(Metric):
 
     Options
     -------
-    nli : an NLI checkpoint (name or folder; paper: FacebookAI/roberta-large-mnli), or ``baseline``, which is rules.
-    level : ``sentence`` (default): one minus the largest contradiction over the response's sentences, each against its three
-        nearest sentences of the reference (by shared words); `details` shows the pair. ``document``: the paper's single pair, reference as
+    nli : an NLI checkpoint (name or folder; paper: FacebookAI/roberta-large-mnli), or ``rules``, a weak baseline. Without one the metric
+        ends with an error that names one to fetch.
+    level : ``sentence`` (default): the worst of the response's sentences, each against its three nearest sentences of the reference (by shared
+        words); a sentence that one of these entails is not contradicted by another. `details` shows the pair. ``document``: the paper's single pair, reference as
         premise and response as hypothesis; flagged where the checkpoint cannot read it whole.
     direction : ``reference`` takes the reference as premise; ``both`` the larger contradiction of both directions.
-    labels : for a checkpoint whose labels have no names, their order, as ``contradiction/neutral/entailment``.
+    labels : for a checkpoint whose labels have no names, their order, as ``contradiction/neutral/entailment``; what a checkpoint names itself wins.
+    neutral : what a verdict that is neither costs. ``free`` (default): the value is one minus the contradiction. ``costs``: the value is the
+        entailment, so that neutral costs as much as contradiction, which is how 3.2.4 speaks of the paper's own.
 
     A sentence that shares no content word with the reference cannot be contradicted by it; those are counted in `details`. None
     where a side is missing or has no words, or where no sentence of the response touches the reference.
     """
 
-    nli: str = "baseline"
+    nli: str = ""
     level: str = "sentence"
     direction: str = "reference"
     labels: str = ""
+    neutral: str = "free"
 
     name: ClassVar[str] = "factual_consistency"
     summary: ClassVar[str] = "One minus the largest contradiction of the response by the reference (NLI)."
@@ -67,7 +72,18 @@ class FactualConsistency(Metric):
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "level": ("sentence", "document"),
         "direction": ("reference", "both"),
+        "neutral": ("free", "costs"),
     }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "nli", named(self.nli))
+
+    needs: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+
+    @classmethod
+    def not_here(cls) -> str | None:
+        return super().not_here() or f"an NLI checkpoint: {NEEDS}"
 
     def versions(self) -> dict[str, str]:
         return {"nli": load_nli(self.nli, self.labels).version}
@@ -93,6 +109,7 @@ class FactualConsistency(Metric):
         left = [reference[a:b] for a, b in windows(reference)]
         right = [response[a:b] for a, b in windows(response)]
         distinct = list(dict.fromkeys(right))
+        itself = {_bare(text): text for text in left}
         bags = [frozenset(content_words(text)) for text in dict.fromkeys(left)]
         left = list(dict.fromkeys(left))
         holders: dict[str, list[int]] = {}
@@ -106,9 +123,20 @@ class FactualConsistency(Metric):
                 for at in holders.get(word, ()):
                     weight[at] = weight.get(at, 0.0) + 1 / len(holders[word])
             nearest = sorted(weight, key=lambda at: (-weight[at], at))[:NEAREST]
-            unrelated += not nearest
-            pairs += [(left[at], text) for at in nearest]
+            against = [itself[_bare(text)]] if _bare(text) in itself else [left[at] for at in nearest]
+            unrelated += not against
+            pairs += [(premise, text) for premise in against]
         return {"pairs": pairs, "sentences": len(distinct), "unrelated": unrelated}
+
+    def _decided(
+        self, ways: list[tuple[str, str]], verdicts: dict[tuple[str, str], Verdict]
+    ) -> tuple[tuple[str, str], float]:
+        """The pair that decides on one hypothesis, and its value: the one that entails it, else the one that contradicts it most."""
+        best = max(ways, key=lambda way: verdicts[way].entailment)
+        if verdicts[best].entailment < ENTAILS and self.neutral == "free":
+            best = max(ways, key=lambda way: verdicts[way].contradiction)
+        found = verdicts[best]
+        return best, min(1.0, max(0.0, 1.0 - found.contradiction if self.neutral == "free" else found.entailment))
 
     def _one(
         self,
@@ -123,15 +151,15 @@ class FactualConsistency(Metric):
             details["sentences_read"] = MOST_SENTENCES
         if not plan["pairs"]:
             return Measurement(None, "no sentence of the response shares a content word with the reference", details)
-        worst: tuple[float, tuple[str, str], Verdict] | None = None
+        held: dict[str, list[tuple[str, str]]] = {}
         for pair in plan["pairs"]:
             for way in (pair, pair[::-1]) if self.direction == "both" else (pair,):
-                verdict = verdicts[way]
-                if worst is None or verdict.contradiction > worst[0]:
-                    worst = (verdict.contradiction, way, verdict)
-        assert worst is not None
-        value = min(1.0, max(0.0, 1.0 - worst[0]))
-        details |= {"premise": _short(worst[1][0]), "hypothesis": _short(worst[1][1]), **worst[2].shown()}
+                held.setdefault(way[1], []).append(way)
+        way, value = min(
+            (self._decided(ways, verdicts) for ways in held.values()),
+            key=lambda found: found[1],
+        )
+        details |= {"premise": _short(way[0]), "hypothesis": _short(way[1]), **verdicts[way].shown()}
         if lengths:
             tokens = max(lengths[pair] for pair in plan["pairs"])
             details["tokens"] = tokens
@@ -139,6 +167,10 @@ class FactualConsistency(Metric):
                 details["truncated"] = True
                 details["limit"] = nli.limit
         return Measurement(value, None, details)
+
+
+def _bare(text: str) -> str:
+    return " ".join(fold(text).casefold().split())
 
 
 def _short(text: str) -> str:

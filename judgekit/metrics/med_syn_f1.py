@@ -9,6 +9,7 @@ from typing import ClassVar
 from judgekit.metrics.base import Measurement, Metric
 from judgekit.metrics.entities import Entity, maximum_matching
 from judgekit.metrics.entity_f1 import found_in
+from judgekit.metrics.gazetteer import PACKAGES
 from judgekit.metrics.ner import recogniser
 from judgekit.metrics.pairs import f1, missing_side
 from judgekit.metrics.quantities import QUANTITY_KINDS
@@ -65,6 +66,7 @@ class MedSynF1(Metric):
     name: ClassVar[str] = "med_syn_f1"
     summary: ClassVar[str] = "Entities as sets of synonyms and lemmas, matched one-to-one (F1)."
     source: ClassVar[str] = "paper 003, 2.3 and supplement 5"
+    needs: ClassVar[tuple[str, ...]] = (*PACKAGES, "simplemma")
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "lemmas": ("simplemma", "stanza", "none"),
         "matching": ("maximum", "greedy"),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from judgekit.errors import InputError, MissingDependency, UsageError
 from judgekit.metrics.batching import in_batches
-from judgekit.metrics.nli_labels import label_order
+from judgekit.metrics.nli_labels import LABELS, label_order
 from judgekit.metrics.text import encodable
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _torch() -> Any:
     if find_spec("torch") is None:
         raise MissingDependency(
             "local models need torch",
-            mend="pip install 'clinical-judgekit[metrics]', or choose a metric or option that needs no model (nli=baseline)",
+            mend="pip install 'clinical-judgekit[metrics]', or choose a metric or option that needs no model (nli=rules)",
         )
     import torch
 
@@ -293,7 +293,7 @@ _FETCH: Final = (
 
 
 def _weights(folder: Path) -> str:
-    """sha256 over the safetensors files of a folder. Raises InputError where there are none."""
+    """sha256 over all that decides what a folder's model says: weights, configuration, tokenizer. Raises InputError without safetensors."""
     files = sorted(folder.rglob("*.safetensors"))
     if not files:
         raise InputError(
@@ -301,9 +301,10 @@ def _weights(folder: Path) -> str:
             file=str(folder),
             mend="convert it: AutoModel.from_pretrained(...).save_pretrained(...)",
         )
+    files += sorted(file for kind in ("*.json", "vocab.txt", "merges.txt", "*.model") for file in folder.rglob(kind))
     digest = hashlib.sha256()
     for file in files:
-        digest.update(_sha256(file).encode())
+        digest.update(f"{file.relative_to(folder).as_posix()} {_sha256(file)}\n".encode())
     return digest.hexdigest()
 
 
@@ -388,15 +389,16 @@ def classifier(name: str, labels: str = "") -> Classifier:
     except (OSError, ValueError) as error:
         raise MissingDependency(
             f"the checkpoint {name} cannot be loaded: {_first_line(error)}",
-            mend=_FETCH + "; nli=baseline needs no checkpoint",
+            mend=_FETCH + "; nli=rules, a weak baseline, needs none",
         ) from None
     model.eval().to(device())
     if _precision() == "float16":
         model = model.half()
     commit = getattr(config, "_commit_hash", None)
+    places = "/".join(LABELS[order.index(at)] if at in order else "-" for at in range(len(config.id2label)))
     return Classifier(
         model,
         tokenizer,
         order,
-        f"{name}@{(sha or commit or 'hub')[:8]}+transformers-{transformers.__version__}+{device()}-{_precision()}",
+        f"{name}@{(sha or commit or 'hub')[:8]}+labels-{places}+transformers-{transformers.__version__}+{device()}-{_precision()}",
     )

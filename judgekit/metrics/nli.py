@@ -1,4 +1,8 @@
-"""Entailment between two texts: checkpoints and the rule baseline behind one face, both directions, K-of-M consensus (001, 3.2)."""
+"""Entailment between two texts: checkpoints and the rule baseline behind one face, both directions, K-of-M consensus (001, 3.2).
+
+The rules are no NLI: they are a baseline that has to be asked for by name (``rules``) and says so (``rules:baseline``) wherever its numbers stand.
+A text entails itself and is never contradicted by itself, whatever a checkpoint makes of it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,30 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol
 
-from judgekit.metrics.text import is_blank
+from judgekit.errors import MissingDependency, UsageError
+from judgekit.metrics.text import fold, is_blank
 
-__all__ = ["BASELINE", "Consensus", "Nli", "Verdict", "bidirectional", "consensus", "load_nli", "vacuous"]
+__all__ = [
+    "BASELINE", "NEEDS", "Consensus", "Nli", "Verdict", "bidirectional", "consensus", "load_nli", "load_nlis", "named", "same_words", "vacuous",
+]  # fmt: skip
 
-BASELINE: Final = "baseline"
+BASELINE: Final = "rules:baseline"
+PAPER_CHECKPOINT: Final = "FacebookAI/roberta-large-mnli"
+NEEDS: Final = (
+    f"pip install 'clinical-judgekit[metrics]', fetch a checkpoint (`hf download {PAPER_CHECKPOINT} --local-dir FOLDER` gets the paper's) and say nli=FOLDER; nli=rules is a weak"
+    " baseline without one"
+)
+
+
+def named(nli: str) -> str:
+    """What an option `nli` names, in one spelling: ``rules`` (and its old name ``baseline``) is ``rules:baseline``."""
+    parts = [part.strip() for part in nli.split("+") if part.strip()]
+    return "+".join(BASELINE if part in {"rules", "baseline"} else part for part in parts)
+
+
+def same_words(one: str, two: str) -> bool:
+    """Whether two texts are the same but for typography, case and white space."""
+    return one == two or fold(one).casefold().split() == fold(two).casefold().split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +64,13 @@ class Nli(Protocol):
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]: ...
 
 
+_ITSELF: Final = Verdict(1.0, 0.0, 0.0, "the same words")
+
+
+def _read(row: Sequence[float]) -> Verdict:
+    return Verdict(float(row[0]), float(row[1]), float(row[2]))
+
+
 class _Checkpoint:
     def __init__(self, name: str, labels: str) -> None:
         from judgekit.metrics.models import classifier
@@ -53,7 +83,9 @@ class _Checkpoint:
         return self._model.lengths(pairs)
 
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-        return [Verdict(float(row[0]), float(row[1]), float(row[2])) for row in self._model.predict(pairs)]
+        asked = [pair for pair in pairs if not same_words(*pair)]
+        rows = iter(self._model.predict(asked))
+        return [_ITSELF if same_words(*pair) else _read(next(rows)) for pair in pairs]
 
 
 class _Rules:
@@ -70,21 +102,38 @@ class _Rules:
     def predict(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         from judgekit.metrics.nli_rules import judge_pair
 
-        return [Verdict(*judge_pair(*pair)) for pair in pairs]
+        return [_ITSELF if same_words(*pair) else Verdict(*judge_pair(*pair)) for pair in pairs]
 
 
 @lru_cache(maxsize=4)
 def load_nli(name: str, labels: str = "") -> Nli:
-    """The checkpoint of that name or folder, or the rules of ``baseline``; loaded once per process.
+    """The checkpoint of that name or folder, or ``rules``, the baseline; loaded once per process.
 
-    Raises MissingDependency or InputError as `models.classifier` does.
+    Raises MissingDependency where no checkpoint is named, and MissingDependency or InputError as `models.classifier` does.
     """
-    if name == BASELINE:
+    if not name:
+        raise MissingDependency("entailment needs an NLI checkpoint, and none is named", mend=NEEDS)
+    if named(name) == BASELINE:
         return _Rules()
     from judgekit.metrics.models import on_device_change
 
     on_device_change(load_nli.cache_clear)
     return _Checkpoint(name, labels)
+
+
+def load_nlis(names: Sequence[str], labels: str = "") -> list[Nli]:
+    """The models of several names; `labels` is one order for those that name none, or one a model, joined by "+".
+
+    Raises UsageError where there are neither one nor as many orders as models.
+    """
+    orders = labels.split("+")
+    if len(orders) not in {1, len(names)}:
+        raise UsageError(
+            f"labels={labels} has {len(orders)} orders for {len(names)} models",
+            field="labels",
+            mend="one order for all, or one a model joined by '+' (empty for a model that names its outputs)",
+        )
+    return [load_nli(name, order) for name, order in zip(names, orders * len(names), strict=False)]
 
 
 def vacuous(entail: float, contradict: float) -> str | None:

@@ -10,18 +10,20 @@ __all__ = ["LABELS", "label_order"]
 
 LABELS: Final = ("entailment", "neutral", "contradiction")
 
+_STEMS: Final = ("entail", "neutral", "contradict")
+
 
 def label_order(id2label: dict[int, str], given: str = "") -> list[int]:
     """Which output is entailment, neutral, contradiction, by the checkpoint's own names.
 
     Parameters
     ----------
-    given : the names in the order of the outputs, joined by "/", for a checkpoint that names none.
+    given : the names in the order of the outputs, joined by "/", for a checkpoint that names none. What a checkpoint names itself wins.
 
     Raises InputError where the names do not tell.
     """
     names = {int(key): str(value).casefold() for key, value in id2label.items()}
-    if given:
+    if given and not all(sum(value.startswith(stem) for value in names.values()) == 1 for stem in _STEMS):
         names = dict(enumerate(part.strip().casefold() for part in given.split("/")))
         if len(names) != len(id2label):
             raise UsageError(
@@ -30,7 +32,7 @@ def label_order(id2label: dict[int, str], given: str = "") -> list[int]:
                 mend="/".join(LABELS),
             )
     order = []
-    for stem in ("entail", "neutral", "contradict"):
+    for stem in _STEMS:
         hits = [key for key, value in names.items() if value.startswith(stem)]
         if len(hits) != 1:
             shown = ", ".join(names[key] for key in sorted(names))

@@ -1,6 +1,6 @@
 """The rule baseline of NLI: negation, amounts, opposites and quantity words, over shared words. No checkpoint, no network.
 
-It reads words, not meaning, and says so: ``nli=baseline`` stands in every notation and signature that rests on it.
+It reads words, not meaning, and says so: ``rules:baseline`` stands in every notation and signature that rests on it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from judgekit.metrics.text import ABBREVIATIONS, sentences, words
 
 __all__ = ["VERSION", "content_words", "is_function_word", "judge_pair", "opposites", "stem"]
 
-VERSION: Final = "baseline-rules-1"
+VERSION: Final = "baseline-rules-2"
 ALIKE: Final = 0.5  # share of the hypothesis's content words that the premise must hold before the rules speak
 
 FUNCTION_WORDS: Final = frozenset(
@@ -248,7 +248,7 @@ def judge_pair(premise: str, hypothesis: str) -> tuple[float, float, float, str]
         for word in set(content_words(text)):
             for at in holders.get(word, ()):
                 weight[at] = weight.get(at, 0.0) + 1 / len(holders[word])
-        nearest = min(weight, key=lambda at: (-weight[at], at), default=None)
+        nearest = min(weight, key=lambda at: (text != left[at], -weight[at], at), default=None)  # itself first
         entailment, _, contradiction, rule = (
             (0.0, 1.0, 0.0, "few shared words") if nearest is None else _judge(left[nearest], text)
         )

@@ -12,9 +12,10 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
+from judgekit.metrics.numbers import DIGITS, RANGE, SPELT, amount, number, plain, values_of
 from judgekit.metrics.text import UNITS, folded, span_in
 
-__all__ = ["QUANTITY_KINDS", "Quantity", "number", "number_words", "plain", "quantities"]
+__all__ = ["QUANTITY_KINDS", "Quantity", "quantities"]
 
 QUANTITY_KINDS: Final = ("dose", "frequency", "duration")
 
@@ -28,163 +29,6 @@ class Quantity:
     start: int
     end: int
 
-
-# Numbers ------------------------------------------------------------------------------------------------------------------------
-
-_ONES: Final = dict(
-    zip(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ],
-        range(20),
-        strict=True,
-    )
-)
-_TENS: Final = {
-    word: 10 * at
-    for at, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
-}
-_POWERS: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
-_PARTS: Final = {"half": Decimal("0.5"), "quarter": Decimal("0.25")}
-
-_PLAIN_NUMBER: Final = re.compile(r"\d+|\d*\.\d+")
-_ENGLISH: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?")
-_CONTINENTAL: Final = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+,\d+|[1-9]\d{0,2}(?:\.\d{3}){2,}")
-_COMMA: Final = re.compile(r"\d+,\d+")
-_TWO_WAYS: Final = re.compile(r"[1-9]\d{0,2}\.000")  # a thousand in one country, one in another
-
-
-def number(text: str) -> Decimal | None:
-    """The value of a number in digits, as it is written in the world; None where it can be read in two ways or in none.
-
-    ``1,000`` and ``1.000.000`` have thousands, ``2,5`` and ``0,125`` a decimal comma, ``1.234,5`` both, ``1,00,000`` lakhs.
-    """
-    if _TWO_WAYS.fullmatch(text):
-        return None
-    if _PLAIN_NUMBER.fullmatch(text):
-        return Decimal(text)
-    if _ENGLISH.fullmatch(text):
-        return Decimal(text.replace(",", ""))
-    if _CONTINENTAL.fullmatch(text):
-        return Decimal(text.replace(".", "").replace(",", "."))
-    return Decimal(text.replace(",", ".")) if _COMMA.fullmatch(text) else None
-
-
-def number_words(text: str) -> Decimal | None:
-    """The value of a number in words: ``twenty-five``, ``a hundred and fifty``, ``two and a half``; None where it is none."""
-    words = re.findall(r"[a-z]+", text.casefold())
-    if words[-3:] in (["and", "a", "half"], ["and", "a", "quarter"]):
-        whole = number_words(" ".join(words[:-3]))
-        return None if whole is None else whole + _PARTS[words[-1]]
-    if "point" in words:
-        at = words.index("point")
-        whole, digits = number_words(" ".join(words[:at])), [_ONES.get(word, 10) for word in words[at + 1 :]]
-        if whole is None or not digits or max(digits) > 9:
-            return None
-        return Decimal(f"{whole}.{''.join(map(str, digits))}")
-    words = [word for word in words if word not in {"a", "an"}]
-    if len(words) == 1 and words[0] in _PARTS:
-        return _PARTS[words[0]]
-    total, part, last = Decimal(0), Decimal(0), ""
-    for word in words:
-        if word in _ONES and (not last or last in _POWERS or last == "and" or (last in _TENS and 0 < _ONES[word] < 10)):
-            part += _ONES[word]
-        elif word in _TENS and (not last or last in _POWERS or last == "and"):
-            part += _TENS[word]
-        elif word == "hundred" and last not in _POWERS and last != "and":
-            part = (part or 1) * 100
-        elif word in _POWERS and word != "hundred" and last != "and":
-            total, part = total + (part or 1) * _POWERS[word], Decimal(0)
-        elif word != "and" or last not in _POWERS:
-            return None
-        last = word
-    return None if not last or last == "and" else total + part
-
-
-_DIGITS: Final = r"(?>\d(?:[\d.,]*\d)?|\.\d+)"  # never a part of a longer number
-_WORD: Final = "(?:" + "|".join((*_ONES, *_TENS, *_POWERS, *_PARTS)) + ")"
-_SPELT: Final = rf"(?:(?:an?[\s-]+)?{_WORD}(?:(?:\s+and\s+(?:an?\s+)?|[\s-]+){_WORD}){{0,12}}(?:\s+point(?:\s+{_WORD}){{1,6}})?(?:\s+an?(?=\s))?)"
-_IN_DIGITS: Final = (
-    rf"(?:{_DIGITS}(?:\s?x\s?10\^\d+|\^\d+)?(?:(?:\s+|-)\d+/\d+|/{_DIGITS})?(?:\s+and\s+a\s+(?:half|quarter)\b)?"
-    rf"(?:[\s-](?:hundred|thousand|million|billion)\b)?)"
-)
-_ONE: Final = rf"(?:{_IN_DIGITS}|{_SPELT}\b)"
-_RANGE: Final = (
-    rf"(?:between\s+{_ONE}\s+and\s+{_ONE}|(?:{_ONE},\s+){{1,6}}{_ONE},?\s+or\s+{_ONE}|{_DIGITS}\s?x\s?{_DIGITS}(?!\^|\s?x)"
-    rf"|{_ONE}(?:\s*-\s*{_ONE}|\s+(?:to|or)\s+{_ONE})?)"
-)
-_FRACTION: Final = re.compile(rf"(?:({_DIGITS})(?:\s+|-))?(\d+)/({_DIGITS})")
-_POWER: Final = re.compile(rf"({_DIGITS})\s?x\s?10\^(\d+)|10\^(\d+)")
-
-
-@lru_cache(maxsize=4096)
-def _values(text: str) -> tuple[Decimal, ...] | None:
-    """The numbers of a range or list, or the one number; None where any of it cannot be read."""
-    text = text.strip().casefold()
-    found = re.fullmatch(rf"({_DIGITS})\s?x\s?({_DIGITS})", text)
-    if found:
-        one, two = number(found[1]), number(found[2])
-        return None if one is None or two is None else (one * two,)
-    whole = _value(text)
-    if whole is not None:
-        return whole
-    between = re.fullmatch(rf"between\s+({_ONE})\s+and\s+({_ONE})", text)
-    parts = between.groups() if between else re.split(r",\s+or\s+|,\s+|(?<=\d)\s*-\s*(?=[\d.])|\s+to\s+|\s+or\s+", text)
-    values: list[Decimal] = []
-    for part in parts:
-        value = _value(part)
-        if value is None:
-            return None
-        values += value
-    return tuple(values) if len(values) > 1 else None
-
-
-def _value(text: str) -> tuple[Decimal, ...] | None:
-    found = _POWER.fullmatch(text)
-    if found:
-        base = Decimal(1) if found[1] is None else number(found[1])
-        return None if base is None else (base * 10 ** int(found[2] or found[3]),)
-    found = re.fullmatch(r"(.*\d)[\s-](hundred|thousand|million|billion)", text)
-    if found:
-        value = _value(found[1])
-        return None if value is None else tuple(item * _POWERS[found[2]] for item in value)
-    found = re.fullmatch(r"(.*\d)\s+and\s+a\s+(half|quarter)", text)
-    if found:
-        value = _value(found[1])
-        return None if value is None or len(value) > 1 else (value[0] + _PARTS[found[2]],)
-    found = _FRACTION.fullmatch(text)
-    if found:
-        above, below = number(found[2]), number(found[3])
-        if above is None or below is None:
-            return None
-        if not (0 < above < below <= 10):
-            return None if found[1] else (above, below)  # 5/325 mg holds two drugs
-        whole = Decimal(0) if found[1] is None else number(found[1])
-        return None if whole is None else (whole + above / below,)
-    value_of = number(text) if re.match(r"[\d.]", text) else number_words(text)
-    return None if value_of is None else (value_of,)
-
-
-# Units --------------------------------------------------------------------------------------------------------------------------
 
 # These mean a unit after a number only; `UNITS` holds those that mean one anywhere.
 _SHORT_UNITS: Final = {"g": "g", "l": "l", "u": "unit", "h": "hour", "d": "day", "m": "m", "in": "inch", "c": "°c", "f": "°f", "lb": "lb", "lbs": "lb", "oz": "oz", "%": "%"}  # fmt: skip
@@ -229,30 +73,31 @@ _UNIT: Final = (
     + "|m(?=\\b(?!\\.\\d)))"
 )
 _TAIL: Final = re.compile(
-    rf"\s*(?:/|\bper\s+|(?<=\S)\s+a\s+(?=(?:dose|kilo)\b))\s*({_DIGITS})?\s*"
+    rf"\s*(?:/|\bper\s+|(?<=\S)\s+a\s+(?=(?:dose|kilo)\b))\s*({DIGITS})?\s*"
     r"(kg|kilograms?|kilo|mm3|mm\^3|m2|m\^2|dl|ml|ul|l|litre|liter|day|d|dose|hours?|hr|h|minutes?|min|weeks?|wk|months?|years?|yr"
     r"|tablets?|tab|capsules?|puffs?|sprays?|mol|mmol|g|24\s?h|hpf)(?![\w^])",
     re.IGNORECASE,
 )
+_SINGLE: Final = re.compile(r"\d+(?:\.\d+)?")
 _MORE: Final = re.compile(r"\s?/\s?[\w^]|\s+per\s+\w", re.IGNORECASE)
 
 _START: Final = r"(?<![\w.,/:^])(?<![0-9]-)"
-_DOSE: Final = re.compile(rf"([<>≤≥]=?\s?)?{_START}({_RANGE})(?:\s*-\s*|\s*)({_UNIT})(?![^\W\d_]|\d|\^)", re.IGNORECASE)
+_DOSE: Final = re.compile(rf"([<>≤≥]=?\s?)?{_START}({RANGE})(?:\s*-\s*|\s*)({_UNIT})(?![^\W\d_]|\d|\^)", re.IGNORECASE)
 _FREQUENCY: Final = re.compile(
     rf"\bevery\s+(other|second|alternate)\s+(day|night|week|month)\b|\b(?:on\s+)?(alternate)\s+(days|nights|weeks)\b"
-    rf"|\bevery\s+(?:({_RANGE})\s*-?\s*)?({_TIME}|h|d)\b"
+    rf"|\bevery\s+(?:({RANGE})\s*-?\s*)?({_TIME}|h|d)\b"
     rf"|\bq\.?\s?(\d+(?:\s?-\s?\d+)?)\s?-?\s?(h(?:rs?|ours?)?|d(?:ays?)?|w(?:ks?|eeks?)?|min)\b"
-    rf"|{_START}({_RANGE}\s+times?|once\s+or\s+twice|once|twice|thrice)\s+(?:an?\s+|per\s+|every\s+|each\s+|in\s+a\s+)?(day|daily|night|nightly|week|weekly|month|monthly|year|yearly)\b"
+    rf"|{_START}({RANGE}\s+times?|once\s+or\s+twice|once|twice|thrice)\s+(?:an?\s+|per\s+|every\s+|each\s+|in\s+a\s+)?(day|daily|night|nightly|week|weekly|month|monthly|year|yearly)\b"
     rf"|\b(\d)\s?x\s?(?:/|per|a)?\s?(day|daily|week|weekly)\b"
     r"|\b(b\.?i\.?d|t\.?i\.?d|q\.?i\.?d|q\.?d|q\.?o\.?d|qhs|o\.?d|b\.?d|t\.?d\.?s|q\.?d\.?s)\b\.?(?!\w)"
     r"|\b(daily|nightly|hourly|weekly|fortnightly|monthly|yearly|annually)\b",
     re.IGNORECASE,
 )
 _DURATION: Final = re.compile(
-    rf"{_START}({_RANGE})(?:\s*-\s*|\s+|(?<=\d))({_TIME}|h)\b(?!\s*(?:/|per\b))", re.IGNORECASE
+    rf"{_START}({RANGE})(?:\s*-\s*|\s+|(?<=\d))({_TIME}|h)\b(?!\s*(?:/|per\b))", re.IGNORECASE
 )
 _AGE: Final = re.compile(
-    rf"{_START}(\d{{1,3}}|{_SPELT})[\s-]*(?:years?|yrs?|y)[\s/-]*(?:olds?|o|of\s+age)\b|\baged?\s+(\d{{1,3}}|{_SPELT})\b(?:[\s-]*(?:years?|yrs?)\b)?"
+    rf"{_START}(\d{{1,3}}|{SPELT})[\s-]*(?:years?|yrs?|y)[\s/-]*(?:olds?|o|of\s+age)\b|\baged?\s+(\d{{1,3}}|{SPELT})\b(?:[\s-]*(?:years?|yrs?)\b)?"
     rf"|{_START}(\d{{1,3}})[\s-]*(?:yo[mf]?|y/o)\b|{_START}(\d{{1,3}})(?-i:[MF])\b(?!\s*(?:/|per\b|catheter|sheath|tube|foley))",
     re.IGNORECASE,
 )
@@ -274,16 +119,6 @@ _ADVERB: Final = {
 }  # fmt: skip
 
 
-def plain(value: Decimal) -> str:
-    """A number without an exponent and without zeros that say nothing."""
-    text = format(round(value, 9).normalize(), "f")
-    return "0" if text in {"-0", ""} else text
-
-
-def _amount(values: tuple[Decimal, ...], factor: Decimal = Decimal(1)) -> str:
-    return "-".join(plain(value * factor) for value in values)
-
-
 def _short(unit: str) -> str:
     name = " ".join(unit.casefold().split())
     name = UNITS.get(name) or _SHORT_UNITS.get(name) or name
@@ -295,16 +130,16 @@ def _short(unit: str) -> str:
 def _temperature(values: tuple[Decimal, ...], unit: str) -> str:
     if unit == "°f":
         values = tuple(round((value - 32) * 5 / 9, 1) for value in values)
-    return f"{_amount(values)} °c"
+    return f"{amount(values)} °c"
 
 
 def _dose(match: re.Match[str]) -> tuple[str, str, int] | None:
-    sign, amount, unit = match.groups()
-    values = None if _torn(match.string, match.start(2), amount) else _values(amount)
+    sign, written, unit = match.groups()
+    values = None if _torn(match.string, match.start(2), written) else values_of(written)
     if values is None:
         return None
     short, end, kind = _short(unit), match.end(), "dose"
-    if re.search(r"\d\s?x\s?\d", amount) and short in _MEASURED:
+    if re.search(r"\d\s?x\s?\d", written) and short in _MEASURED:
         return None
     factor, base = Decimal(1), short
     for table, name in _SCALES:
@@ -335,10 +170,10 @@ def _dose(match: re.Match[str]) -> tuple[str, str, int] | None:
         base, tail = "bpm", ""
     if short in {"°c", "°f"}:
         return kind, _sign(sign) + _temperature(values, short), end
-    if re.fullmatch(rf"{_DIGITS}/{_DIGITS}", amount) and len(values) == 2:
+    if re.fullmatch(rf"{DIGITS}/{DIGITS}", written) and len(values) == 2:
         shown = "/".join(plain(value * factor) for value in values)  # two drugs, or systolic and diastolic: no range
     else:
-        shown = _amount(values, factor)
+        shown = amount(values, factor)
     return kind, f"{_sign(sign)}{shown} {base}{tail}", end
 
 
@@ -364,18 +199,18 @@ def _per(unit: str) -> str:
 
 
 def _duration(match: re.Match[str]) -> tuple[str, str, int] | None:
-    values = None if _torn(match.string, match.start(1), match[1]) else _values(match[1])
+    values = None if _torn(match.string, match.start(1), match[1]) else values_of(match[1])
     if values is None:
         return None
     unit = _short(match[2])
     if unit == "week":
-        return "duration", f"{_amount(values, Decimal(7))} day", match.end()
-    return "duration", f"{_amount(values)} {unit}", match.end()
+        return "duration", f"{amount(values, Decimal(7))} day", match.end()
+    return "duration", f"{amount(values)} {unit}", match.end()
 
 
 def _age(match: re.Match[str]) -> tuple[str, str, int] | None:
-    values = _values(next(part for part in match.groups() if part is not None))
-    return None if values is None else ("age", f"{_amount(values)} year", match.end())
+    values = values_of(next(part for part in match.groups() if part is not None))
+    return None if values is None else ("age", f"{amount(values)} year", match.end())
 
 
 def _every(values: tuple[Decimal, ...], unit: str) -> str:
@@ -387,9 +222,9 @@ def _every(values: tuple[Decimal, ...], unit: str) -> str:
             return f"{plain(24 / hours)} per day"
         if hours % 24 == 0:
             unit, values = "day", (hours / 24,)
-    if values == (1,) and unit in {"day", "night", "month", "year"}:
+    if values == (Decimal(1),) and unit in {"day", "night", "month", "year"}:
         return f"1 per {unit}"
-    return "1 per week" if (values, unit) == ((7,), "day") else f"every {_amount(values)} {unit}"
+    return "1 per week" if (values, unit) == ((Decimal(7),), "day") else f"every {amount(values)} {unit}"
 
 
 def _frequency(match: re.Match[str]) -> tuple[str, str, int] | None:
@@ -400,18 +235,18 @@ def _frequency(match: re.Match[str]) -> tuple[str, str, int] | None:
     if other or alternate:
         norm = _every((Decimal(2),), (other_unit or alternate_unit).casefold().rstrip("s"))
     elif unit:
-        values = _values(every) if every else (Decimal(1),)
+        values = values_of(every) if every else (Decimal(1),)
         norm = None if values is None else _every(values, _short(unit))
     elif q:
-        values = _values(q)
+        values = values_of(q)
         norm = (
             None
             if values is None
             else _every(values, {"h": "hour", "d": "day", "w": "week", "m": "minute"}[q_unit[0].casefold()])
         )
     elif times:
-        values = _OFTEN.get(" ".join(times.casefold().split())) or _values(times.rsplit(None, 1)[0])
-        norm = None if values is None else f"{_amount(values)} per {_PERIOD.get(period.casefold(), period.casefold())}"
+        values = _OFTEN.get(" ".join(times.casefold().split())) or values_of(times.rsplit(None, 1)[0])
+        norm = None if values is None else f"{amount(values)} per {_PERIOD.get(period.casefold(), period.casefold())}"
     elif x:
         norm = f"{x} per {_PERIOD.get(x_period.casefold(), x_period.casefold())}"
     elif latin:
@@ -473,4 +308,4 @@ def _one_range(one: Quantity, two: Quantity, text: str) -> bool:
     ):
         return False
     (low, unit), (high, other) = one.norm.split(" ", 1), two.norm.split(" ", 1)
-    return unit == other and _PLAIN_NUMBER.fullmatch(low) is not None and _PLAIN_NUMBER.fullmatch(high) is not None
+    return unit == other and _SINGLE.fullmatch(low) is not None and _SINGLE.fullmatch(high) is not None

@@ -37,6 +37,8 @@ class RougeL(Metric):
     summary: ClassVar[str] = "Longest common subsequence of words (F), for comparison."
     source: ClassVar[str] = "Lin 2004"
 
+    needs: ClassVar[tuple[str, ...]] = ("rouge_score",)
+
     def versions(self) -> dict[str, str]:
         from importlib.metadata import PackageNotFoundError, version
 

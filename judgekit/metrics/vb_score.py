@@ -12,6 +12,7 @@ from judgekit.metrics.base import Measurement, Metric
 from judgekit.metrics.entity_f1 import EntityF1
 from judgekit.metrics.factual_consistency import FactualConsistency
 from judgekit.metrics.models import MINILM
+from judgekit.metrics.nli import named
 from judgekit.metrics.semantic_similarity import SemanticSimilarity
 from judgekit.metrics.structured_overlap import StructuredOverlap
 from judgekit.records import Record
@@ -87,7 +88,7 @@ class VBScore(Metric):
         consistency and structure, that sum to 1.
     missing : ``none``: a missing component makes the composite None, with bounds in `details`; ``renormalise``: the rest is
         reweighted, flagged, and not to be ranked beside complete ones.
-    ner, match, count, negation, empty : as in ``entity_f1``. nli, level, labels : as in ``factual_consistency``. model, long : as in
+    ner, match, count, negation, empty : as in ``entity_f1``. nli, level, labels, neutral : as in ``factual_consistency``. model, long : as in
         ``semantic_similarity``.
 
     `details` holds the components, the failure flags and the value under each scheme. Both sides without lists count 0 for structure,
@@ -103,19 +104,26 @@ class VBScore(Metric):
     empty: str = "none"
     model: str = MINILM
     long: str = "chunk"
-    nli: str = "baseline"
+    nli: str = ""
     level: str = "sentence"
     labels: str = ""
+    neutral: str = "free"
 
     name: ClassVar[str] = "vb_score"
     summary: ClassVar[str] = (
         "Entities, similarity, consistency and structure in one weighted score, with failure flags."
     )
     source: ClassVar[str] = "paper 000, 3.2.3 to 3.2.5"
+    needs: ClassVar[tuple[str, ...]] = (*EntityF1.needs, *SemanticSimilarity.needs)
     choices: ClassVar[dict[str, tuple[str, ...]]] = {"missing": ("none", "renormalise")}
+
+    @classmethod
+    def not_here(cls) -> str | None:
+        return super().not_here() or FactualConsistency.not_here()
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "nli", named(self.nli))
         self._weights()
         self._parts()
 
@@ -140,7 +148,7 @@ class VBScore(Metric):
                 ner=self.ner, match=self.match, count=self.count, negation=self.negation, empty=self.empty
             ),
             "similarity": SemanticSimilarity(model=self.model, long=self.long),
-            "consistency": FactualConsistency(nli=self.nli, level=self.level, labels=self.labels),
+            "consistency": FactualConsistency(nli=self.nli, level=self.level, labels=self.labels, neutral=self.neutral),
             "structure": StructuredOverlap(),
         }
 

@@ -77,7 +77,8 @@ class Context:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """Judgements of each rubric's wording in use."""
-        return self.source.latest  # type: ignore[attr-defined]
+        frame: pd.DataFrame = self.source.latest  # type: ignore[attr-defined]
+        return frame
 
     @cached_property
     def records(self) -> pd.DataFrame:
@@ -104,7 +105,8 @@ class Context:
         from judgekit.analysis.triage import triage
 
         try:
-            return triage(self.source, self.recall, metric=self.metrics)
+            found: TriageResult = triage(self.source, self.recall, metric=self.metrics)
+            return found
         except JudgekitError as error:
             if error.kind == "usage":
                 raise

@@ -14,7 +14,8 @@ from typing import Any, Final
 from judgekit.errors import MissingDependency
 from judgekit.metrics.entities import Entity, entities_of
 from judgekit.metrics.negation import negated_spans
-from judgekit.metrics.quantities import number, number_words, plain, quantities
+from judgekit.metrics.numbers import number, number_words, plain
+from judgekit.metrics.quantities import quantities
 from judgekit.metrics.text import ABBREVIATIONS, fold, words
 
 __all__ = ["CHECKS", "Violation", "check_pairs"]

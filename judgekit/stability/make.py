@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from judgekit import __version__
 from judgekit.data import RecordSet
@@ -37,6 +37,7 @@ def ask_all(
     spent.add(run_in_thread(run_judges(data, rubrics, judges, out, options, stop=stop, quiet=quiet), stop))
 
 
+RULES: Final = ("flag", "drop")
 Ask = tuple[str, str]  # question id, kind
 
 
@@ -49,6 +50,7 @@ def make_study(
     tries: int = TRIES,
     alike: float = ALIKE,
     ner: str | None = "gazetteer",
+    rules: str = "flag",
     rubric: str | Path = "reword",
     options: Options | None = None,
     quiet: bool = False,
@@ -62,10 +64,13 @@ def make_study(
     kinds : which rewordings, in the order in which they are compared.
     tries : replies a kind at most, >= 1. `alike` : see `variants.choose`.
     ner : see `checks.check_pairs`.
+    rules : ``flag`` marks what breaks a rule and lets entailment and people decide; ``drop`` leaves it out (the paper knows neither).
 
     The same call again asks only what is missing. Raises DataError where a record has no question, or an id holds ``~``.
     """
     options = options or Options()
+    if rules not in RULES:
+        raise UsageError(f"rules={rules} is no choice", field="rules", mend=f"one of {', '.join(RULES)}")
     if not kinds or tries < 1 or not 0 < alike <= 1:
         raise UsageError("a study needs a kind, one try at least, and a similarity limit in (0, 1]")
     unknown = [kind for kind in kinds if kind not in KINDS]
@@ -100,7 +105,7 @@ def make_study(
             ask_all([RecordSet(asked, name=REWORDINGS)], [compiled], [writer], out, more, spent, quiet=quiet)
             if spent.ended_early():
                 break
-    _commit(data, found, compiled, writer, out, stems, kinds, tries, alike, ner)
+    _commit(data, found, compiled, writer, out, stems, kinds, tries, alike, ner, rules)
     return spent
 
 
@@ -159,7 +164,7 @@ def _replies(
 
 def _commit(
     data: RecordSet, found: Mapping[Ask, Variant], rubric: CompiledRubric, writer: JudgeSpec, out: str | Path, stems: Mapping[str, str],
-    kinds: Sequence[str], tries: int, alike: float, ner: str | None,
+    kinds: Sequence[str], tries: int, alike: float, ner: str | None, rules: str,
 ) -> None:  # fmt: skip
     texts = [
         (key, variant.text)
@@ -184,7 +189,7 @@ def _commit(
             )  # fmt: skip
     state = {
         "dataset": data.name, "questions": [record.id for record in data], "kinds": list(kinds), "tries": tries, "alike": alike,
-        "ner": ner, "writer": writer.notation, "temperature": writer.sampling.get("temperature", rubric.sampling.get("temperature")),
+        "ner": ner, "rules": rules, "writer": writer.notation, "temperature": writer.sampling.get("temperature", rubric.sampling.get("temperature")),
         "rubric": rubric.name, "ask": rubric.ask_fingerprint, "judgekit": __version__, "notes": notes, "variants": rows,
     }  # fmt: skip
     with save(out) as store:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from judgekit.errors import InputError
 from judgekit.judging.engine.outcome import Outcome
+from judgekit.metrics.nli import BASELINE
 from judgekit.records import Record
 from judgekit.runs.store import RunStore
 
@@ -92,9 +93,14 @@ class Study:
     def distinct(self) -> list[dict[str, Any]]:
         return [row for row in self.variants if row["status"] == "distinct"]
 
+    @property
+    def rules_drop(self) -> bool:
+        """Whether a broken rule drops a variant (``--rules drop``), or only flags it."""
+        return bool(self.make.get("rules", "drop") == "drop")
+
     def candidates(self) -> list[dict[str, Any]]:
-        """Distinct variants that break no rule: what the entailment models read."""
-        return [row for row in self.distinct() if not row["violations"]]
+        """What the entailment models read: distinct variants, less those that break a rule where rules drop."""
+        return [row for row in self.distinct() if not (self.rules_drop and row["violations"])]
 
     def nli(self, identity: str) -> dict[str, Any] | None:
         return None if self.verify is None else self.verify["rows"].get(identity)
@@ -135,7 +141,7 @@ class Study:
         """Where a variant ended: (stage, reason), or ``("final", None)``. Every variant ends exactly once."""
         if row["status"] != "distinct":
             return ("generated" if row["status"] in ("failed", "pending") else "distinct"), _why(row)
-        if row["violations"]:
+        if self.rules_drop and row["violations"]:
             kinds = dict.fromkeys(violation["check"] for violation in row["violations"])
             return "rules", f"changed {', '.join(kinds)}"
         if self.verify is None:
@@ -179,8 +185,8 @@ class Study:
                 notes.append("no variant got as far as the LLM judges")
             elif len(self.judges) == 1:
                 notes.append("one LLM judge has read the variants; the paper has two")
-            if self.verify["models"] == ["baseline"]:
-                notes.append("entailment was decided by the rule baseline, which knows words and no medicine")
+            if set(self.verify["models"]) & {BASELINE, "baseline"}:
+                notes.append("entailment was decided by rules, a baseline that knows words and no medicine")
         if not self.experts(1):
             notes.append("no clinician has audited the variants")
         return notes
@@ -195,7 +201,7 @@ class Study:
         ends = [self.fate(row) for row in self.variants]
         left = len(ends)
         back = sum(1 for row in self.round_two() if self.audited(row["id"], 2))
-        stages = ["generated", "distinct", "rules"]
+        stages = ["generated", "distinct", *(["rules"] if self.rules_drop else [])]
         stages += ["nli"] if self.verify is not None else []
         stages += ["judges"] if self.judges else []
         stages += ["expert"] if self.experts(1) else []

@@ -12,7 +12,7 @@ from judgekit.data import RecordSet
 from judgekit.errors import UsageError
 from judgekit.judging.engine.units import Options
 from judgekit.judging.provider.types import JudgeSpec
-from judgekit.metrics.nli import Nli, Verdict, bidirectional, load_nli, vacuous
+from judgekit.metrics.nli import NEEDS, Nli, Verdict, bidirectional, load_nlis, named, vacuous
 from judgekit.records import Record
 from judgekit.rubric import load_rubric
 from judgekit.runs.model import Measured
@@ -28,7 +28,7 @@ CHUNK: Final = 64
 
 def verify_study(
     out: str | Path,
-    models: Sequence[str] = ("baseline",),
+    models: Sequence[str] = (),
     judges: Sequence[JudgeSpec] = (),
     *,
     k: int = 0,
@@ -43,7 +43,8 @@ def verify_study(
 
     Parameters
     ----------
-    models : NLI checkpoints (names or folders), or ``baseline``; each once.
+    models : NLI checkpoints (names or folders), or ``rules``, a weak baseline; each once. Without one the command ends with an error that
+        names one to fetch.
     judges : LLM judges; they read what the models let through at the loosest threshold of the sweep, so that the sweep has a verdict
         at every threshold.
     k : how many models must agree; 0 is a majority (2 of 3). A model that cannot read a pair gives no vote, and M stays.
@@ -52,9 +53,11 @@ def verify_study(
     What a model or judge said of a text before is not asked again. Raises UsageError for a wrong K, a wrong threshold or a model named
     twice.
     """
-    names = list(models)
-    if not names or len(set(names)) < len(names):
-        raise UsageError("name one entailment model at least, and each once", field="nli")
+    names = [named(name) for name in models]
+    if not names:
+        raise UsageError("verifying needs an entailment model, and none is named", field="nli", mend=NEEDS)
+    if len(set(names)) < len(names):
+        raise UsageError("an entailment model is named twice", field="nli", mend="name each once")
     need = k or len(names) // 2 + 1
     if not 1 <= need <= len(names):
         raise UsageError(f"k={k} with {len(names)} models", field="k", mend=f"1 to {len(names)}, or 0 for a majority")
@@ -65,7 +68,7 @@ def verify_study(
     pairs = [_pair(row) for row in study.candidates()]
     with save(out) as store:
         store.put_records(PAIRS, pairs)
-    loaded = [load_nli(name, labels) for name in names]
+    loaded = load_nlis(names, labels)
     said: dict[str, list[dict[str, Any]]] = {record.id: [] for record in pairs}
     for name, nli in zip(names, loaded, strict=True):
         for identity, entry in _read(out, pairs, name, nli).items():

@@ -12,7 +12,7 @@ from judgekit.cli.app import main
 from judgekit.errors import StatisticsError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "triage.md"
-METRICS = ("token_f1", "semantic_similarity", "factual_consistency")
+METRICS = ("token_f1", "semantic_similarity", "factual_consistency(nli=rules)")
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ def test_measure_writes_values_and_reasons_and_goes_on_where_it_stopped(
         "--metric",
         "token_f1",
         "--metric",
-        "factual_consistency",
+        "factual_consistency(nli=rules)",
         "--by",
         "model",
         "--out",

@@ -22,9 +22,12 @@ def test_list_names_every_metric_and_what_is_missing(capsys: pytest.CaptureFixtu
 
 
 def test_show_gives_definition_options_and_signature(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["metric", "show", "factual_consistency(level=document)", "--json"]) == 0
+    assert main(["metric", "show", "factual_consistency(nli=rules,level=document)", "--json"]) == 0
     row = json.loads(capsys.readouterr().out)
-    assert row["notation"] == "factual_consistency(nli=baseline,level=document,direction=reference,labels=)"
+    assert (
+        row["notation"]
+        == "factual_consistency(nli=rules:baseline,level=document,direction=reference,labels=,neutral=free)"
+    )
     assert "baseline-rules" in row["signature"]
     assert {"name": "level", "value": "document", "default": "sentence", "choices": ["sentence", "document"]} in row[
         "options"
@@ -38,7 +41,7 @@ def test_show_gives_definition_options_and_signature(capsys: pytest.CaptureFixtu
 def test_explain_shows_the_pair_that_contradicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text(json.dumps({"id": "1", "reference": "Take with food.", "response": "Do not take with food."}))
-    assert main(["metric", "explain", str(path), "--id", "1", "--metric", "factual_consistency"]) == 0
+    assert main(["metric", "explain", str(path), "--id", "1", "--metric", "factual_consistency(nli=rules)"]) == 0
     out = capsys.readouterr().out
     assert "hypothesis: Do not take with food." in out
     assert "why: negation" in out

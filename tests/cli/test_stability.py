@@ -44,6 +44,8 @@ def test_from_questions_to_scores(provider: Provider, cases: Path, tmp_path: Pat
         "stability",
         "verify",
         study,
+        "--nli",
+        "rules",
         "--model",
         "openai/judge-a",
         "--model",

@@ -9,6 +9,7 @@ import pytest
 from judgekit.data import load_records
 from judgekit.data.labels import joined, raters
 from judgekit.data.propose import propose
+from judgekit.data.validate import warnings
 from judgekit.errors import DataError
 from judgekit.records import Record
 
@@ -107,3 +108,24 @@ def test_a_table_without_answers_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(DataError, match=r"no column looks like answers|has no rows"):
         propose(path)
+
+
+def test_a_wide_table_without_a_card_is_told_which_columns_look_like_ratings(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,question,response,nurse_a,nurse_b,ward\n1,q?,a,yes,no,x\n2,r?,b,no,no,y\n")
+    records = load_records(path)
+    assert (
+        "nothing is labelled, and 'nurse_a', 'nurse_b' look like ratings: `judgekit data card FILE` proposes a card"
+        in warnings(records)
+    )
+    assert not warnings(load_records(path, limit=1).derive([Record(id="1", meta={"ward": "x"})]))
+
+
+def test_a_workbook_says_how_to_save_it(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="save the sheet as 'CSV UTF-8'"):
+        propose(write(tmp_path / "a.xlsx"))
+
+
+def write(path: Path) -> Path:
+    path.write_bytes(b"PK")
+    return path

@@ -18,7 +18,7 @@ from judgekit.metrics.base import Measurement, Metric, parse_metric
 from judgekit.records import Record
 from judgekit.runs.store import open_run
 
-RULES = ["token_f1", "structured_overlap", "factual_consistency"]
+RULES = ["token_f1", "structured_overlap", "factual_consistency(nli=rules)"]
 MODEL = "semantic_similarity"
 
 

@@ -88,7 +88,7 @@ def _rewritten(draw: st.DrawFn) -> str:
 
 LEXICAL = [
     "token_f1", "rouge_l", "structured_overlap", "entity_f1(negation=aware,match=exact)", "med_syn_f1",
-    "factual_consistency(nli=baseline)", "bidirectional_entailment(nli=baseline)",
+    "factual_consistency(nli=rules)", "bidirectional_entailment(nli=rules)",
 ]  # fmt: skip
 
 

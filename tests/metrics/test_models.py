@@ -82,6 +82,11 @@ def test_one_text_that_does_not_fit_is_an_error_and_other_errors_pass() -> None:
         (["ENTAILMENT", "NEUTRAL", "CONTRADICTION"], "", [0, 1, 2]),
         (["neutral", "contradiction", "entailed"], "", [2, 0, 1]),
         (["LABEL_0", "LABEL_1", "LABEL_2"], "contradiction/neutral/entailment", [2, 1, 0]),
+        (
+            ["entailment", "neutral", "contradiction"],
+            "contradiction/neutral/entailment",
+            [0, 1, 2],
+        ),  # its own names win
     ],
 )
 def test_labels_by_name(names: list[str], given: str, order: list[int]) -> None:
@@ -120,6 +125,25 @@ def test_case_10_contradiction_is_found_by_name_under_any_order(checkpoints: dic
         load_nli(checkpoints["nameless"])
     mapped = load_nli(checkpoints["nameless"], "contradiction/neutral/entailment").predict([pair])[0]
     assert mapped.contradiction == pytest.approx(plain[0].contradiction, abs=1e-5)
+
+
+@needs_models
+def test_labels_and_configuration_are_part_of_the_version(checkpoints: dict[str, str], tmp_path: Path) -> None:
+    import json
+    import shutil
+
+    one, two = (
+        load_nli(checkpoints["nameless"], order).version
+        for order in ("contradiction/neutral/entailment", "entailment/neutral/contradiction")
+    )
+    assert one != two
+    assert "contradiction/neutral/entailment" in one
+    folder = tmp_path / "changed"
+    shutil.copytree(checkpoints["plain"], folder)
+    before = models._weights(folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 0.5}))
+    assert models._weights(folder) != before
 
 
 @needs_models

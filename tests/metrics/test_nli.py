@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgekit.errors import UsageError
+from judgekit.errors import MissingDependency, UsageError
+from judgekit.metrics.base import parse_metric
 from judgekit.metrics.bidirectional_entailment import BidirectionalEntailment
 from judgekit.metrics.factual_consistency import FactualConsistency, windows
-from judgekit.metrics.nli import Verdict, bidirectional, consensus, load_nli, vacuous
+from judgekit.metrics.nli import Verdict, bidirectional, consensus, load_nli, load_nlis, vacuous
 from judgekit.metrics.nli_rules import judge_pair
 from judgekit.records import Record
 
@@ -104,7 +105,7 @@ def test_a_vacuous_contradiction_threshold_is_named() -> None:
     assert vacuous(0.85, 0.15) is None
     assert "excludes nothing" in str(vacuous(0.85, 0.2))
     record = Record(id="1", reference="Rest.", response="Rest.")
-    (result,) = BidirectionalEntailment(contradict=0.5).measure([record])
+    (result,) = BidirectionalEntailment(nli="rules", contradict=0.5).measure([record])
     assert "warning" in result.details
 
 
@@ -114,7 +115,7 @@ def test_bidirectional_metric() -> None:
         ("Take with food.", "Do not take with food."),
         ("Take with food.", " "),
     ]
-    results = BidirectionalEntailment().measure(
+    results = BidirectionalEntailment(nli="rules").measure(
         [Record(id=str(i), reference=a, response=b) for i, (a, b) in enumerate(pairs)]
     )
     assert [(result.value, result.reason) for result in results] == [
@@ -123,13 +124,15 @@ def test_bidirectional_metric() -> None:
         (None, "the response is blank"),
     ]
     with pytest.raises(UsageError, match="k=2"):
-        BidirectionalEntailment(k=2)
+        BidirectionalEntailment(nli="rules", k=2)
     with pytest.raises(UsageError, match="probability"):
         BidirectionalEntailment(entail=1.5)
 
 
 def consistency(reference: str, response: str, **options: str):  # type: ignore[no-untyped-def]
-    return FactualConsistency(**options).measure([Record(id="1", reference=reference, response=response)])[0]
+    return FactualConsistency(**{"nli": "rules", **options}).measure(
+        [Record(id="1", reference=reference, response=response)]
+    )[0]
 
 
 def test_the_sentence_that_contradicts_is_shown() -> None:
@@ -170,4 +173,87 @@ def test_a_long_sentence_is_read_in_parts() -> None:
 
 
 def test_loading_twice_gives_one_model() -> None:
-    assert load_nli("baseline") is load_nli("baseline")
+    assert load_nli("rules") is load_nli("rules")
+
+
+TEXTS = st.one_of(
+    st.text(max_size=200),
+    st.lists(
+        st.sampled_from(
+            [
+                "Adults can take aspirin.", "Children should not take aspirin.", "Take 500 mg.", "Take 5 mg.", "Fever: no.", "Do not stop.",
+                "It isn’t safe in pregnancy.", "It is safe in pregnancy.", "Yes.", "1 500 mg", "- rest", "BP 120/80 mmHg; T 39 °C",
+            ]
+        ),
+        max_size=8,
+    ).map(" ".join),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["rules", "contrary"])
+@pytest.mark.parametrize("level", ["sentence", "document"])
+@pytest.mark.parametrize("direction", ["reference", "both"])
+@pytest.mark.parametrize("neutral", ["free", "costs"])
+def test_every_text_is_consistent_with_itself(
+    backend: str, level: str, direction: str, neutral: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if backend == "contrary":
+        from judgekit.metrics import nli
+
+        model = nli._Checkpoint.__new__(nli._Checkpoint)
+        model.version, model.limit, model._model = "contrary", None, Raw()
+        monkeypatch.setattr("judgekit.metrics.factual_consistency.load_nli", lambda name, labels="": model)
+
+    @given(TEXTS)
+    def holds(text: str) -> None:
+        result = consistency(text, text, nli=backend, level=level, direction=direction, neutral=neutral)
+        assert result.value == 1.0 or (result.value is None and result.reason)
+
+    holds()
+
+
+class Raw:
+    """What stands behind a checkpoint's face: it calls every pair a contradiction."""
+
+    limit = None
+
+    def lengths(self, pairs):  # type: ignore[no-untyped-def]
+        return [9] * len(pairs)
+
+    def predict(self, pairs):  # type: ignore[no-untyped-def]
+        return [(0.01, 0.01, 0.98)] * len(pairs)
+
+
+# The issue's pair: by the second sentence alone the first would be contradicted.
+def test_a_sentence_that_one_sentence_entails_is_not_contradicted_by_another() -> None:
+    reference = "Adults can take aspirin daily. Children should not take aspirin daily."
+    assert consistency(reference, "Adults can take aspirin daily.").value == 1.0
+    assert consistency(reference, "Adults can take aspirin daily, too.").value > 0.9
+    assert consistency("Children should not take aspirin.", "Children should take aspirin.").value == pytest.approx(0.1)
+
+
+# Paper 000, 3.2.4 speaks of neutral verdicts as penalised. By the rules two of three words shared is neutral: entailment .6 * 2/3 = .4.
+def test_what_neutral_costs_is_a_choice() -> None:
+    pair = ("Drink warm water.", "Drink warm milk.")
+    assert consistency(*pair).value == pytest.approx(0.99)
+    assert consistency(*pair, neutral="costs").value == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("name", ["factual_consistency", "bidirectional_entailment"])
+def test_without_a_checkpoint_there_is_an_error_that_names_one(name: str) -> None:
+    metric = parse_metric(name)
+    for act in (lambda: metric.signature, lambda: metric.measure([Record(id="1", reference="a", response="a")])):
+        with pytest.raises(MissingDependency, match="none is named") as caught:
+            act()
+        assert "roberta-large-mnli" in str(caught.value.mend)
+        assert "nli=rules" in str(caught.value.mend)
+
+
+def test_the_rules_say_that_they_are_a_baseline() -> None:
+    for name in ("rules", "baseline"):  # "baseline" is what they were called
+        metric = parse_metric(f"factual_consistency(nli={name})")
+        assert "nli=rules:baseline," in metric.notation
+        assert "baseline-rules" in metric.signature
+    assert load_nlis(["rules", "baseline"], "a/b/c+")[0].version.startswith("baseline")
+    with pytest.raises(UsageError, match="3 orders for 2 models"):
+        load_nlis(["rules", "rules"], "a/b/c++")

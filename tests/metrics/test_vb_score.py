@@ -97,7 +97,7 @@ def models() -> None:
 
 def test_the_composite_is_the_weighted_sum_of_the_metrics_themselves(models: None) -> None:
     text = "Take aspirin for fever, cough, and rash. Do not take with alcohol."
-    (result,) = VBScore().measure(
+    (result,) = VBScore(nli="rules").measure(
         [Record(id="1", reference=text, response="Fever, rash, and cough need aspirin. Alcohol is fine.")]
     )
     parts = result.details
@@ -113,11 +113,11 @@ def test_the_composite_is_the_weighted_sum_of_the_metrics_themselves(models: Non
 
 def test_a_blank_answer_has_no_composite_and_says_why(models: None) -> None:
     record = Record(id="1", reference="Take aspirin for fever.", response="  ")
-    (result,) = VBScore().measure([record])
+    (result,) = VBScore(nli="rules").measure([record])
     assert result.value is None
     assert "similarity: the response is blank" in result.reason
     (low, high) = result.details["bounds"]
     assert (low, high) == (0.0, pytest.approx(0.55))  # entity 0, structure 0; similarity and consistency unknown
-    (again,) = VBScore(missing="renormalise").measure([record])
+    (again,) = VBScore(nli="rules", missing="renormalise").measure([record])
     assert again.value == 0.0
     assert again.details["renormalised"] is True

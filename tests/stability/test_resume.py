@@ -78,7 +78,7 @@ def made(provider: Provider, tmp_path: Path) -> Path:
 
 
 def test_verify_killed_in_the_middle(provider: Provider, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    args = ["stability", "verify", made, "--model", "openai/judge-a", "--model", "openai/judge-b"]
+    args = ["stability", "verify", made, "--nli", "rules", "--model", "openai/judge-a", "--model", "openai/judge-b"]
     asked = killed_and_resumed(provider, Script(), args, 14)
     # Two judges read six rewordings of three questions; at most the calls in flight (of two judges) go out again.
     assert len(asked) == 2 * 6 * 3
@@ -90,7 +90,7 @@ def test_verify_killed_in_the_middle(provider: Provider, made: Path, capsys: pyt
 
 
 def test_ask_killed_in_the_middle(provider: Provider, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    verify_study(made, quiet=True)
+    verify_study(made, ["rules"], quiet=True)
     args = ["stability", "ask", made, "--model", "openai/fickle", "--no-logprobs"]
     asked = killed_and_resumed(provider, Script(), args, 9)
     # Three questions and six rewordings of each.
@@ -124,7 +124,7 @@ def test_judge_killed_in_the_middle(provider: Provider, tmp_path: Path, capsys: 
 
 def test_the_report_shows_a_real_study(provider: Provider, made: Path) -> None:
     judges = [writer(provider, "judge-a"), writer(provider, "judge-b")]
-    verify_study(made, ["baseline"], judges, quiet=True)
+    verify_study(made, ["rules"], judges, quiet=True)
     early = next(one.panel for one in sections(make_context(made)) if one.name == "stability")
     assert isinstance(early, Panel), early
     assert "no model was asked about these questions yet (judgekit stability ask)" in str(early.blocks)
