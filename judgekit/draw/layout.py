@@ -220,7 +220,7 @@ def _boxes(chart: Boxes) -> Sheet:
 
 
 def _heat(chart: Heat) -> Sheet:
-    deep, label = 40.0, min(150.0, max([70.0, *(room(word) + 12 for word in chart.down)]))
+    deep, label = 40.0, min(180.0, max([70.0, *(room(word) + 12 for word in chart.down)]))
     cell = max(48.0, min(84.0, 360.0 / max(1, len(chart.across))))
     heads = [wrap(word, cell - 2, 4) for word in chart.across]
     head = 16 * max((len(lines) for lines in heads), default=1) + (20 if chart.label else 4)
@@ -239,7 +239,9 @@ def _heat(chart: Heat) -> Sheet:
             if depth:
                 side = "minus" if chart.diverging and (found.value or 0) < 0 else "plus"
                 sheet.rect(*size, side, depth=round(0.85 * depth, 3), tip=found.tip)
-            sheet.words(x + cell / 2, y + deep / 2 + 4, found.text, "deep" if depth > 0.85 else "cell", "middle")
+            sheet.column(
+                x + cell / 2, y + deep / 2, found.text.split("\n"), "deep" if depth > 0.85 else "cell", "middle"
+            )
     return sheet
 
 

@@ -129,7 +129,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a heat map's cell; `value` in [0, 1], or [-1, 1] where it diverges, is the depth of its tint."""
+    """What stands in a heat map's cell, in one line or two; `value` in [0, 1], or [-1, 1] where it diverges, is the depth of its tint."""
 
     value: float | None
     text: str

@@ -208,3 +208,26 @@ def test_odd_runs_are_shown_and_not_refused(tmp_path: Path) -> None:
     text = write_report(path, tmp_path / "p.html").read_text("utf-8")
     assert "no answer is both scored and labelled" in text
     assert not re.search(r"\bNaN\b|\bnan\b", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL))
+
+
+def test_the_ceiling_draws_each_judge_above_its_clinicians(panels: dict[str, Panel | LeftOut]) -> None:
+    from judgekit.draw.spec import Intervals
+
+    figure = figures(panels["agreement"])["ceiling-kappa-0"]
+    chart = figure.charts[0]
+    assert isinstance(chart, Intervals)
+    expected = [value for row in figure.data.rows for value in ((row[0], row[2]), ("", row[5]))]
+    assert [(mark.name, mark.value) for mark in chart.rows] == expected
+
+
+def test_heat_maps_show_counts_with_the_share_of_their_row(panels: dict[str, Panel | LeftOut]) -> None:
+    from judgekit.draw.spec import Heat
+
+    for panel, name in (("severity", "severity-0"), ("reasons", "alignment")):
+        chart = figures(panels[panel])[name].charts[0]
+        assert isinstance(chart, Heat)
+        for row in chart.cells:
+            counts = [int(cell.text.split("\n")[0]) for cell in row]
+            shares = [float(cell.text.split("\n")[1].removesuffix(" %")) if "\n" in cell.text else 0 for cell in row]
+            assert shares == pytest.approx([100 * n / sum(counts) for n in counts], abs=0.6)
+            assert [cell.value for cell in row] == pytest.approx([n / sum(counts) for n in counts])

@@ -66,16 +66,17 @@ def _blocks(found: Result, number: int, dataset: str | None) -> list[Figure | Gr
 
 
 def _ceiling(found: Result, rows: list[dict[str, object]], name: str, words: str, dataset: str | None) -> Figure:
-    marks = []
+    marks, said = [], []
     for row in rows:
-        for side, who, index in (("machine", str(row["judge"]), 0), ("human", "clinicians, each left out in turn", 1)):
+        for index, (side, who) in enumerate((("machine", str(row["judge"])), ("human", "clinicians"))):
             value, low, high = (_float(row.get(f"{side}{end}")) for end in ("", "_low", "_high"))
-            marks.append(Interval(who, value, low, high, index))
-    low = min([0.0, *(m.low for m in marks if m.low is not None), *(m.value for m in marks if m.value is not None)])
-    said = "; ".join(f"{m.name}: {'not defined' if m.value is None else format(m.value, '.2f')}" for m in marks)
-    says = f"{words[:1].upper() + words[1:]} with the same other raters. {said}."
+            marks.append(Interval("" if index else who, value, low, high, index))
+            said.append(f"{who}: {'not defined' if value is None else format(value, '.2f')}")
+    low = min(0.0, *(value for mark in marks for value in (mark.low, mark.value) if value is not None), 0.0)
+    says = f"{words[:1].upper() + words[1:]} with the same other raters. {'; '.join(said)}."
     title = f"{words[:1].upper() + words[1:]}: judge beside left-out clinician" + (f" ({dataset})" if dataset else "")
-    chart = Intervals(marks, Axis(words, -1.0 if low < -0.5 else -0.5 if low < 0 else 0.0))
+    axis = Axis(words, -1.0 if low < -0.5 else -0.5 if low < 0 else 0.0)
+    chart = Intervals(marks, axis, legend=("judge", "clinicians, each left out in turn"))
     columns = [
         "judge", "answers", "judge value", "low", "high", "clinician", "clinician low", "clinician high", "difference", "difference low",
         "difference high",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judgekit.draw.spec import Bar, Bars, Sankey
+from judgekit.draw.spec import Bar, Bars, Cell, Heat, Sankey
 from judgekit.errors import JudgekitError
-from judgekit.report.model import Figure, Grid, LeftOut, Notes, Panel, grid_of
+from judgekit.report.model import Figure, Grid, LeftOut, Notes, Panel, grid_of, share
 
 if TYPE_CHECKING:
     from judgekit.analysis.result import Result
@@ -59,21 +59,27 @@ def build(context: Context) -> Panel | LeftOut:
 
 def _alignment(found: Result, rows: list[dict[str, Any]]) -> Figure:
     words = [word for word in ("yes", "partially", "no") if word in rows[0]]
-    bars_ = [
-        Bar(
-            f"{row['kind']}: {KINDS.get(row['kind'], '')}", [float(row[word]) for word in words],
-            [f"{row['kind']}, {word}: {row[word]} of {row['n']}" for word in words],
-        )
+    cells = [
+        [Cell(row[word] / row["n"], f"{row[word]}\n{share(row[word], row['n'], 0)}", f"{row['kind']}, {word}: {row[word]} of {row['n']}") for word in words]
         for row in rows
     ]  # fmt: skip
     said = "; ".join(f"{row['kind']}: " + ", ".join(f"{word} {row[word]}" for word in words) for row in rows)
     says = f"Does the judge name the clinician's concern? {said}."
-    chart = Bars(words, bars_, "pairs")
+    down = [f"{row['kind']}: {KINDS.get(row['kind'], '')}" for row in rows]
+    chart = Heat(words, down, cells, "the judge names the concern")
     data = [[row["kind"], row["n"], *(row[word] for word in words)] for row in rows]
     grid = Grid("alignment", "Alignment by kind of pair", ["kind", "pairs", *words], data)
     counts = "; ".join(f"{row['kind']}: n = {row['n']}" for row in rows)
     title = "Does the judge name the clinician's concern?"
-    return Figure("alignment", title, (chart,), says, f"{counts}.", found.signature, grid)
+    return Figure(
+        "alignment",
+        title,
+        (chart,),
+        says,
+        f"{counts}. Counts, and the share of each row, which is the tint.",
+        found.signature,
+        grid,
+    )
 
 
 def _modes(found: Result, kind: str, rows: list[dict[str, Any]]) -> Figure:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from judgekit.draw.spec import Cell, Heat
-from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel, gathered, percent
+from judgekit.report.model import MOST_FIGURES, Figure, Grid, LeftOut, Panel, gathered, percent, share
 from judgekit.report.panels.levels import groups
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _figure(context: Context, row: Row, number: int) -> Figure:
 
     def cell(word: str, j: int) -> Cell:
         n, all_ = counts[j][word], totals[word]
-        return Cell(n / all_, f"{n}", f"{word}, score {columns[j]}: {n} of {all_}")
+        return Cell(n / all_, f"{n}\n{share(n, all_, 0)}" if n else "0", f"{word}, score {columns[j]}: {n} of {all_}")
 
     title, name = context.name(row), f"severity-{number}"
     said = "; ".join(
@@ -72,7 +72,7 @@ def _figure(context: Context, row: Row, number: int) -> Figure:
     chart = Heat(columns, down, [[cell(word, j) for j in range(len(columns))] for word in order], "score")
     data = [[word, level, counts[j][word], totals[word]] for word in order for j, level in enumerate(columns)]
     grid = Grid(name, "Severity by score", ["severity", "score", "answers", "of this severity"], data, heads=2)
-    caption = f"n = {sum(totals.values())}. Counts; the tint is the share of the severity's row."
+    caption = f"n = {sum(totals.values())}. Counts, and the share of the severity's row, which is the tint."
     return Figure(name, title, (chart,), says, caption, context.signature, grid)
 
 
