@@ -132,6 +132,8 @@ def _walk(
                 if "run" not in kind.reads:
                     raise UsageError(f"{name} reads no run", mend="run it as a command of its own")
                 picture = options.get("picture")
+                if isinstance(picture, list):
+                    raise UsageError("picture takes one value", mend="name one file")
                 found.analyses.append(
                     (kind.of({key: one for key, one in options.items() if key != "picture"}), picture)
                 )
