@@ -85,17 +85,15 @@ def gunzip(data: bytes, path: str, error: type[InputError] = InputError, limit: 
 
 def too_deep(value: Any, most: int = MAX_DEPTH) -> bool:
     """Whether lists and maps stand more than `most` deep inside one another. It does not recurse."""
-    level: list[Any] = [value]
-    for _ in range(most + 1):
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(most):
         level = [
             inner
             for item in level
-            if isinstance(item, dict | list)
             for inner in (item.values() if isinstance(item, dict) else item)
+            if isinstance(inner, dict | list)
         ]
-        if not level:
-            return False
-    return True
+    return bool(level)
 
 
 def json_value(text: str | bytes, read: Callable[[str | bytes], Any] = json.loads) -> Any:

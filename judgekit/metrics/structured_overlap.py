@@ -21,7 +21,7 @@ _INLINE: Final = re.compile(r"(?:(?<=\s)|^)\(?(\d{1,2})[.)]\s+(?=[^\W\d_])")
 _PART: Final = re.compile(r"(?<!\d),(?=\s)|(?<=\d),(?=\s+(?!\d{4}\b))|;(?=\s|$)")
 _ITEM_END: Final = re.compile(r"\n|\. ")
 _CONJUNCTION: Final = re.compile(r"^(?:and/or|and|or|as well as|plus)\s+", re.IGNORECASE)
-_LAST: Final = re.compile(r"\s+(?:and/or|and|or|as well as)\s+", re.IGNORECASE)
+_LAST: Final = re.compile(r"(?<!\s)\s+(?:and/or|and|or|as well as)\s+", re.IGNORECASE)
 # What stands before the first item: up to the last of these words. "of" only where it opens a list: "shortness of breath" is an item.
 _LEAD: Final = re.compile(
     r"^.*(?::|\b(?:includ(?:e|es|ed|ing)|such as|namely|like|e\.g\.|are|is|causes?|caused by|experience|with|for|have|has|takes?|avoid|for example"

@@ -19,7 +19,7 @@ __all__ = ["read_reply", "rows"]
 
 AXES = ("comprehension", "reasoning", "knowledge", "bias", "harm")
 _REPLY_KEYS = ("reply", "evaluation", "judge_reply", "judge", "judgement", "scores_text", "output")
-_ITERATION = re.compile(r"[_\s.-]*(?:iteration|iter|run|it)[_\s.-]*([0-9]+)", re.IGNORECASE)
+_ITERATION = re.compile(r"(?<![_\s.-])[_\s.-]*(?:iteration|iter|run|it)[_\s.-]*([0-9]+)", re.IGNORECASE)
 _DECODER = json.JSONDecoder()
 
 
