@@ -24,7 +24,10 @@ def test_list_names_every_metric_and_what_is_missing(capsys: pytest.CaptureFixtu
 def test_show_gives_definition_options_and_signature(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["metric", "show", "factual_consistency(nli=rules,level=document)", "--json"]) == 0
     row = json.loads(capsys.readouterr().out)
-    assert row["notation"] == "factual_consistency(nli=rules:baseline,level=document,direction=reference,labels=,neutral=free,unrelated=none)"
+    assert (
+        row["notation"]
+        == "factual_consistency(nli=rules:baseline,level=document,direction=reference,labels=,neutral=free,unrelated=none)"
+    )
     assert "baseline-rules" in row["signature"]
     assert {"name": "level", "value": "document", "default": "sentence", "choices": ["sentence", "document"]} in row[
         "options"
