@@ -18,7 +18,7 @@ from judgekit.runs.store import RunStore, open_run
 
 RUBRIC = {
     "name": "analytical-rubric", "ask": "a" * 8, "score_fp": "s" * 8, "version": "1", "title": None, "construct": "completeness",
-    "complete_when": ">= 4", "scale": [1, 5], "path": None, "resolved": {},
+    "complete_when": ">= 4", "scale": None, "path": None, "resolved": {},
 }  # fmt: skip
 
 
