@@ -145,7 +145,8 @@ class Source:
         """Whose labels are looked at: names of raters and joins (``join:majority``), None for a rater without a name.
 
         By default the join that the card made; without one, each rater alone where all of them rated every labelled answer, and
-        one joined row (majority, a single rater's label as it is) where some answers have fewer raters than others.
+        one joined row (majority, a single rater's label as it is) where some answers have fewer raters than others. Labels by construction
+        and labels that a model wrote stay apart from people's.
         """
         names, joins, counts = self._who(answers, construct)
         asked = self.option("rater") if self.kind != "table" else self.option("join")
@@ -158,7 +159,9 @@ class Source:
         if asked is None:
             if joins:
                 return [joins[0]]
-            apart = len(names) < 2 or not counts or min(counts) == len(names) or any(answer.key for answer in answers)
+            made = any(name == "construction" or str(name).startswith("model:") for name in names)
+            whole = len(names) < 2 or not counts or min(counts) == len(names)
+            apart = whole or made or any(answer.key for answer in answers)
             return (list(names) or [None]) if apart else [PREFIX + "majority"]
         if asked == EACH:
             return [*names, *joins]

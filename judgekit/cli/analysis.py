@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import click
 
 from judgekit.analysis.options import Analysis, find
+from judgekit.cli.options import Finite
 
 __all__ = ["analysis_command", "show_result"]
 
@@ -71,9 +72,8 @@ def _option(kind: type[Analysis], name: str) -> click.Option:
             ):
                 if getattr(bound, key, None) is not None:
                     ends |= {end: getattr(bound, key), f"{end}_open": is_open}
-        words["type"] = (click.IntRange if inner is int else click.FloatRange)(
-            **{k: v for k, v in ends.items() if inner is float or not k.endswith("_open")}
-        )
+        kept = {key: value for key, value in ends.items() if inner is float or not key.endswith("_open")}
+        words["type"] = Finite(**kept) if inner is float else click.IntRange(**kept)
     return click.Option(
         [f"--{name.replace('_', '-')}", name], multiple=several, default=() if several else None, **words
     )

@@ -144,7 +144,7 @@ def test_where_a_low_score_is_complete_the_auc_is_not_upside_down(build: Build) 
         ],
     )
     with RunStore(run.path) as store:
-        store.put_rubric(RubricRow("harm", "a", "s", "1", None, "completeness", "<= 2", [1, 5], None, {}))
+        store.put_rubric(RubricRow("harm", "a", "s", "1", None, "completeness", "<= 2", None, None, {}))
     assert cost(run)["bought"].rows[0]["quality"] == pytest.approx(8.5 / 9)
 
 

@@ -51,7 +51,7 @@ def test_a_screen_beside_its_parts(tmp_path: Path) -> None:
         "the screen, cross-fitted",
         "best part, inside folds",
         "refit on all of these records",
-        "30 x, seed 0",
+        "replicates:30|seed:0",
     ):
         assert piece in " ".join(text.split())
 

@@ -415,3 +415,35 @@ def test_the_operating_point_has_a_legend_and_no_line_is_too_wide(case_11: Path)
 def test_at_a_prompt_it_shows_its_table(case_11: Path) -> None:
     found = triage(case_11)
     assert repr(found) == str(found) == found.text()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_workload_lies_between_its_bounds_whatever_the_unscored_are(seed: int) -> None:
+    # Brute force: every way to place up to four unscored answers on, between and beyond three tied levels.
+    from itertools import product
+    from random import Random
+
+    from judgekit.stats.operating_point import operating_point
+
+    rng = Random(seed)
+    rows = [{"id": i, "incomplete": rng.random() < 0.5, "score": rng.choice([1, 2, 3])} for i in range(9)]
+    rows += [{"id": 9 + i, "incomplete": rng.random() < 0.5, "score": ""} for i in range(rng.randint(1, 4))]
+    label = [bool(row["incomplete"]) for row in rows]
+    if not any(label[:9]) or all(label):
+        return
+    (row,) = triage(pd.DataFrame(rows, dtype=object), recall="0.7").operating_points
+    known = [float(one["score"]) for one in rows[:9]]
+    reads = [
+        operating_point(label, [*known, *more], "0.7").workload
+        for more in product([0.5, 1, 1.5, 2, 2.5, 3, 3.5], repeat=len(rows) - 9)
+    ]
+    assert row.cases["workload_low"] <= min(reads) + 1e-12
+    assert row.cases["workload_high"] >= max(reads) - 1e-12
+
+
+def test_the_unscored_are_read_in_the_all_figures_also_when_they_count_last(tmp_path: Path) -> None:
+    # 11 incomplete, 10 of them scored 1; the 11th has no score. At .9 the threshold 1 catches 10 of 11; read are all scored 1 and the unscored.
+    path = table(tmp_path / "u.csv", [1] * 11 + [0] * 9, [1] * 10 + [""] + [2] * 9)
+    row = triage(path, unscored="last").to_json()["rows"][0]
+    assert (row["recall"], row["recall_all"]) == (pytest.approx(10 / 11), 1.0)
+    assert (row["workload"], row["workload_all"]) == (0.5, pytest.approx(11 / 20))

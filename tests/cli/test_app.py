@@ -89,7 +89,8 @@ def test_an_error_becomes_its_exit_code_and_its_object(
                 "line": 3,
                 "field": "verdict.score",
                 "message": "no such level",
-                "mend": "write 1 to 5",
+                "hint": "write 1 to 5",
+                "mend": "write 1 to 5",  # the name until 0.1
             }
         }
         assert err == ""

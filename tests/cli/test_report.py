@@ -70,7 +70,7 @@ def test_the_page_lies_in_the_run_by_default(run: Path, capsys: pytest.CaptureFi
     out = capsys.readouterr()
     assert (run / "report.html").is_file()
     assert "opens in any browser" in out.out
-    assert "not there: Local metrics: nothing was measured" in out.err
+    assert "not there: Local metrics: nothing was measured" in " ".join(out.out.split())
 
 
 def test_what_is_no_run_is_an_error_with_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

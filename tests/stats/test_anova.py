@@ -97,3 +97,13 @@ def test_no_variance_at_all_is_degenerate() -> None:
     found = one_way_anova([1.0, 1.0, 2.0, 2.0], list("aabb"))
     assert found.f is None
     assert found.degenerate
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 3.3, 2.0, 1e9 + 0.1])
+def test_constant_values_have_no_test(value: float) -> None:
+    # Eight questions of A, five of B, every score the same: sums of equal floats differ in their last digits, and a test on that noise gave p 6e-7.
+    for n, m in ((8, 5), (1, 1), (2, 2)):
+        values, groups, units = [value] * (n + m), ["A"] * n + ["B"] * m, [*range(n), *range(m)]
+        for found in (one_way_anova(values, groups), blocked_anova(values, groups, units)):
+            assert (found.f, found.p) == (None, None)
+            assert found.reason is not None

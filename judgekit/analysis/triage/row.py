@@ -341,29 +341,31 @@ def _cases(cell: Cell, choices: Choices, bad: int, good: int) -> dict[str, Any]:
         for how, filled in fills.items()
     }
     found = {"auc_low": ends[0], "auc_high": ends[1], **points}
-    least = _least_workload(
-        cell.label[scored] == 1, -cell.score[scored] if worse else cell.score[scored], bad, good, choices.recall
-    )
-    most = operating_point(label, fills["worst"], choices.recall, higher_is_worse=worse).workload
-    return found | {"workload_low": least, "workload_high": most}
+    scores = -cell.score[scored] if worse else cell.score[scored]
+    low, high = _workload_bounds(cell.label[scored] == 1, scores, bad, good, choices.recall)
+    return found | {"workload_low": low, "workload_high": high}
 
 
-def _least_workload(label: Any, score: Any, bad: int, good: int, recall: Fraction) -> float | None:
-    """The smallest share to read that any scores of the unscored answers could give, at the recall target.
+def _workload_bounds(
+    label: Any, score: Any, bad: int, good: int, recall: Fraction
+) -> tuple[float | None, float | None]:
+    """The least and the most to read, as shares, that any scores of the unscored answers could give at the recall target.
 
-    With P incomplete answers k = ceil(recall P) must be caught. If j of the `bad` unscored ones come first, the scored ones must give k - j: the
-    answers up to the (k - j)th incomplete score are read, with all that tie with it. The least is over j, since one group of ties may
-    catch more than is needed; the `good` ones come last. (The most is read when the good ones come first and the bad ones last.)
+    With P incomplete answers k = ceil(recall P) must be caught. Least: if j of the `bad` unscored ones come first and all other unscored last, the
+    scored ones must give k - j, and all that tie with the (k - j)th incomplete score are read; the least is over j, since one group of ties
+    may catch more than is needed. Most: no unscored one helps, and all of them tie with the kth incomplete score; where the scored ones
+    cannot give k, everything is read.
     """
     ours = np.sort(score[label])
     total, needed = score.size + bad + good, -(-recall.numerator * (ours.size + bad) // recall.denominator)
     if not total or not needed:
-        return None
+        return None, None
     reads = [
         j + (int((score <= ours[needed - j - 1]).sum()) if needed > j else 0)
         for j in range(max(0, needed - ours.size), min(bad, needed) + 1)
     ]
-    return float(min(reads) / total)
+    most = int((score <= ours[needed - 1]).sum()) + bad + good if needed <= ours.size else total
+    return min(reads) / total, most / total
 
 
 def _cases_note(cases: dict[str, Any], unscored: int, labelled: int) -> str:
