@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from judgekit.errors import RubricError
+from judgekit.forms import shown
 from judgekit.rubric.compile import CompiledRubric, compile_spec
 from judgekit.rubric.fields import ChoiceField, ListField, ScaleField, TextField
 from judgekit.rubric.lint_numbers import CHARS_PER_TOKEN, Remark, checks, sampling, threshold
 from judgekit.rubric.load import load_rubric, load_spec
-from judgekit.rubric.nodes import shown
 from judgekit.rubric.render import For, If, Node, Print, Text
 
 __all__ = ["Finding", "lint_compiled", "lint_file"]

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from jinja2 import nodes
 
 from judgekit.errors import RubricError
-from judgekit.rubric.nodes import did_you_mean
+from judgekit.forms import did_you_mean
 from judgekit.rubric.render import Node, Print, Ref
 from judgekit.rubric.spec import HIDDEN_INPUTS, RECORD_INPUTS
 

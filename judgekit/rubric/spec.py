@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from judgekit.forms import Place
 from judgekit.records import Record
 from judgekit.rubric.conditions import Condition
 from judgekit.rubric.fields import Field
-from judgekit.rubric.nodes import Place
 
 __all__ = [
     "Check",

@@ -8,10 +8,8 @@ import sys
 from pathlib import Path
 
 from judgekit.rubric import lint, lint_numbers
-from judgekit.rubric.fields import FIELD_TYPES
+from judgekit.rubric.form import FIELD_TYPES, SCORE_KINDS, TOP_KEYS
 from judgekit.rubric.lint import lint_file
-from judgekit.rubric.read import TOP_KEYS
-from judgekit.rubric.read_scoring import SCORE_KINDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "rubrics.md"
 
