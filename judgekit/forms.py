@@ -121,7 +121,13 @@ def read_utf8(path: Path, what: str = "rubric file", error: type[InputError] = I
 
 
 def parse_yaml(
-    text: str, file: str, what: str = "rubric", error: type[InputError] = InputError, *, aliases: bool = False
+    text: str,
+    file: str,
+    what: str = "rubric",
+    error: type[InputError] = InputError,
+    *,
+    aliases: bool = False,
+    from_one: bool = True,
 ) -> Document:
     """The one document of a YAML text, whose top must be a map.
 
@@ -152,8 +158,8 @@ def parse_yaml(
     if not isinstance(value, dict):
         line = builder.places[()].value
         mend = f"write `{what}: my-name` first, then the other keys"
-        raise error(f"the top of a {what} file is a map", file=file, line=line, mend=mend)
-    return Document(value, builder.places, error)
+        raise error(f"the top of a {what} is a map", file=file, line=line, mend=mend)
+    return Document(value, builder.places, error, from_one)
 
 
 def _yaml_mend(problem: str) -> str:
@@ -216,9 +222,9 @@ class _Builder:
         if kind == "AliasEvent":
             return self.alias(event, anchor or "", path, key)
         if (tag := getattr(event, "tag", None)) is not None:
-            self.fail(event, f"YAML tags ({tag}) are not read", "remove the tag; every value is text")
+            self.fail(event, f"YAML tags ({tag}) are not read", "take the tag out; every value is text", path)
         if len(path) > MAX_DEPTH:
-            self.fail(event, f"nested deeper than {MAX_DEPTH}", "flatten it")
+            self.fail(event, f"nested deeper than {MAX_DEPTH}", "flatten it", path)
         if anchor is not None:
             self.anchors[anchor] = None
         before = self.count
@@ -251,7 +257,7 @@ class _Builder:
                 self.fail(inner, "YAML merge keys are not read", mend, ("<<",))
             if key in value:
                 first = self.places[here].line
-                self.fail(inner, f"this key stands here twice (first in line {first})", "keep one", here)
+                self.fail(inner, f"this key stands here twice, first on line {first}", "keep one", here)
             value[key] = self.value(next(self.events), here, inner.start_mark.line + 1)
         return value
 
@@ -300,6 +306,13 @@ class Document:
     places: dict[Path_, Place]
     error_class: type[InputError]
     from_one: bool = True
+
+    def listed(self, key: str) -> None:
+        """Where one text or map stands under a key of the top, make it a list of one; lines and all."""
+        if isinstance(self.value.get(key), str | dict):
+            self.value[key] = [self.value[key]]
+            mine = [(path, place) for path, place in self.places.items() if path[:1] == (key,)]
+            self.places.update({(key, "0", *path[1:]): place for path, place in mine})
 
     def place(self, path: Iterable[Any]) -> Place | None:
         """The place of a path; of what holds it where it has none."""
@@ -383,7 +396,7 @@ class Document:
             if item["type"] == "missing" and len(path) > 1:
                 message, path = f"`{path[-1]}` is missing", path[:-1]
             elif item["type"] == "missing":
-                message = "this key is missing"
+                message = "is missing"
             found.append((item["type"] == "missing", self.error(path, message, mend or None, key=key)))
         return [each for _, each in sorted(found, key=lambda each: (each[1].line or 0, each[0]))]
 
@@ -406,7 +419,7 @@ class Form(BaseModel):
     """A map in a file: closed, and null is absent. `example` and `mends` (by key) are what its errors say to write."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    example: ClassVar[str] = "{key: value}"
+    example: ClassVar[str] = ""
     mends: ClassVar[dict[str, str]] = {}
 
     @model_validator(mode="wrap")
@@ -415,7 +428,7 @@ class Form(BaseModel):
         if isinstance(value, cls):
             return value
         if not isinstance(value, dict):
-            raise wrong(_NO_MAP, f"write for example {cls.example}")
+            raise wrong(_NO_MAP, f"write for example {cls.example}" if cls.example else "write `key: value`")
         try:
             return handler({key: inner for key, inner in value.items() if inner is not None})
         except ValidationError as error:
@@ -434,7 +447,8 @@ class Form(BaseModel):
     def _worded(cls, item: Any, value: dict[str, Any]) -> InitErrorDetails:
         kind, context, path = item["type"], item.get("ctx", {}), _path(item["loc"])
         own = len(path) == 1
-        mend = cls.mends.get(path[0], f"write for example {cls.example}") if path else None
+        sample = f"write for example {cls.example}" if cls.example else "add it"
+        mend = cls.mends.get(path[0], sample) if path else None
         said = str(item["msg"])
         if kind == "form" or (kind == "missing" and not own):
             made = PydanticCustomError(kind, "{message}", context)

@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from judgekit.data.source import FORMATS
 from judgekit.errors import DataError
+from judgekit.forms import read_yaml
 from judgekit.records import content_hash
 from judgekit.registry import library_files, modules
-from judgekit.yamltext import read_yaml
 
 __all__ = ["Card", "LabelSpec", "Shape", "SourceFile", "card_names", "load_card", "threshold"]
 

@@ -117,7 +117,7 @@ class _Reader:
     def output(self) -> None:
         if self.form.output is None:
             if self.form.verdict is None:
-                self.fail(("verdict",), "this key is missing", "say what the judge must return, or `output: text`")
+                self.fail(("verdict",), "is missing", "say what the judge must return, or `output: text`")
             return
         for key in ("verdict", "score", "complete_when", "when_response_empty", "criteria"):
             if getattr(self.form, key) is not None:

@@ -116,7 +116,7 @@ def test_any_plain_word_round_trips(word: str) -> None:
     ("old", "new", "line", "field", "says"),
     [
         ("title: A", "titel: A", 3, "titel", "did you mean 'title'"),
-        ("construct: completeness", "title: twice", 4, "title", "twice (first in line 3)"),
+        ("construct: completeness", "title: twice", 4, "title", "twice, first on line 3"),
         ("optional: [reference]", "optionl: [reference]", 5, "inputs.optionl", "did you mean 'optional'"),
         ("{text: \"Say why.\", max_chars: 20}", '{txt: "Say why."}', 7, "verdict.explanation.txt", "did you mean 'text'"),
         ("max_chars: 20", "max_chars: many", 7, "verdict.explanation.max_chars", "not a whole number"),
@@ -138,7 +138,7 @@ def test_any_plain_word_round_trips(word: str) -> None:
         ("rubric: small", "rubric: Small One", 1, "rubric", "not usable as a name"),
         ('score: "<= 2"', 'scor: "<= 2"', 30, "checks[1].expect.scor", "did you mean 'score'"),
         ("question: q, response: r", "question: q, label: r", 30, "checks[1].record.label", "unknown key"),
-        ("title: A small one", "title: !!str x", 3, None, "tags"),
+        ("title: A small one", "title: !!str x", 3, "title", "tags"),
         ("title: A small one", "title: *nowhere", 3, None, "no anchor before it"),
         ("title: A small one", "title: &a [*a]", 3, None, "inside its own anchor"),
         ("title: A small one", "<<: {title: x}", 3, "<<", "merge keys"),
