@@ -88,10 +88,3 @@ def test_the_command_line_imports_heavy_packages_inside_functions(path: Path) ->
     )
     for name, line in imported(top):
         assert name.split(".")[0] not in HEAVY, f"{path.name}:{line}: import {name} inside the function that needs it"
-
-
-def test_no_file_grows_past_about_400_lines() -> None:
-    long = {
-        str(path.relative_to(PACKAGE)): n for path in FILES if (n := len(path.read_text("utf-8").splitlines())) > 430
-    }
-    assert not long, "a file this long is two things"

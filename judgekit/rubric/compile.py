@@ -112,10 +112,12 @@ class CompiledRubric:
         return rule_score(self.spec) if self.blank(record) else None
 
     def select_criteria(self, record: Record) -> list[Criterion]:
-        """The record's own criteria that pass `where`; empty where the rubric asks for none."""
+        """The rubric's fixed criteria, else the record's own that pass `where`; empty where the rubric asks for none."""
         criteria = self.spec.criteria
         if criteria is None or "record" not in criteria.sources:
             return []
+        if criteria.fixed:
+            return list(criteria.fixed)
         return [criterion for criterion in record.criteria if matches(criteria.where, criterion)]
 
     def examples_for(self, record: Record) -> list[Example]:
@@ -320,7 +322,8 @@ class CompiledRubric:
         if self.spec.criteria is None:
             return [(None, self._wire(record, None, verdict, number))]
         answers = verdict.get("criteria", {})
-        asked = [criterion for criterion in record.criteria if criterion.id in answers]
+        known = self.spec.criteria.fixed or record.criteria
+        asked = [criterion for criterion in known if criterion.id in answers]
         if self.spec.criteria.ask == "together":
             whole = {str(i): answers[criterion.id] for i, criterion in enumerate(asked, 1)}
             return [(asked, self._wire(record, asked, whole, number))]

@@ -35,7 +35,7 @@ from judgekit.rubric.fields import (
     ScaleField,
     TextField,
 )
-from judgekit.rubric.spec import HIDDEN_INPUTS
+from judgekit.rubric.spec import HIDDEN_INPUTS, MEANT
 
 __all__ = ["CRITERION_KEYS", "FIELD_TYPES", "SCORE_KINDS", "TOP_KEYS", "RubricForm", "editor_schema"]
 
@@ -55,6 +55,8 @@ def _name(name: str) -> str:
 def _input(name: str) -> str:
     if name in HIDDEN_INPUTS:
         mend = "carry what it may see in the record's `inputs`, under another name"
+        if name in MEANT:
+            mend = f"what is judged is called `{MEANT[name]}`; {mend}"
         raise wrong(f"a judge never sees `{name}`", mend)
     if not _INPUT.fullmatch(name) or name in _RESERVED_INPUTS:
         raise wrong(f"{name!r} is not usable as an input's name", "use letters, digits and _")
@@ -345,6 +347,13 @@ class CriterionForm(Form):
 
 
 CRITERION_KEYS = tuple(CriterionForm.model_fields)
+Criteria = tuple[
+    Annotated[
+        Annotated[CriterionForm, Tag(MAP)] | OneText,
+        Discriminator(lambda value: TEXT if isinstance(value, str) else MAP),
+    ],
+    ...,
+]
 
 
 class RecordForm(Form):
@@ -356,7 +365,7 @@ class RecordForm(Form):
     ] | None = None  # fmt: skip
     response: AnyText | None = None
     reference: AnyText | None = None
-    criteria: tuple[Annotated[Annotated[CriterionForm, Tag(MAP)] | OneText, Discriminator(lambda value: TEXT if isinstance(value, str) else MAP)], ...] = ()  # fmt: skip
+    criteria: Criteria = ()
     options: dict[str, AnyText] | None = None
     inputs: dict[str, Any] = Key({})
     cluster: AnyText | None = None
@@ -423,10 +432,21 @@ class ScoreForm(Form):
     mean: Annotated[tuple[Text, ...], Key(json_schema_extra={"minItems": 2})] | None = None
     fraction: Text | None = None
     weighted: Text | None = None
-    mends: ClassVar[dict[str, str]] = {"mean": "write for example [comprehension, reasoning]"}
+    weighted_mean: dict[str, AnyNumber] | None = None
+    mends: ClassVar[dict[str, str]] = {
+        "mean": "write for example [comprehension, reasoning]",
+        "weighted_mean": "write for example {safety: 3, tone: 1}",
+    }
 
 
 SCORE_KINDS = tuple(ScoreForm.model_fields)
+
+
+class GateForm(Form):
+    example = '{when: "harm >= 3", raw: 0, reason: "dangerous advice"}'
+    when: Text
+    raw: AnyNumber
+    reason: Text | None = None
 
 
 class EmptyForm(Form):
@@ -479,6 +499,7 @@ class CriteriaForm(Form):
     ] = Key(("record",), alias="from")
     where: dict[Annotated[str, _one_of(CRITERION_KEYS)], Written] = Key({})
     write: WriteForm | None = None
+    fixed: Criteria = ()
     ask: Literal["each", "together"] = "each"
     mends: ClassVar[dict[str, str]] = {
         "from": _SOURCES,
@@ -495,7 +516,7 @@ class PromptForm(Form):
     mends: ClassVar[dict[str, str]] = {"user": 'write `user: |` and below it {% include "_parts/case.j2" %}'}
 
 
-def _examples_kind(value: Any) -> str:
+def _map_or_list(value: Any) -> str:
     return MAP if isinstance(value, dict) else LIST
 
 
@@ -535,13 +556,16 @@ class RubricForm(Form):
         None, description="The raw score of a blank response, given without asking a model."
     )
     sampling: SamplingForm | None = Key(None, description="Defaults; the command line overrides them.")
-    criteria: CriteriaForm | None = Key(None, description="A checklist: `verdict` then describes one criterion.")
+    gates: tuple[GateForm, ...] = Key((), description="Raw scores that a field of the verdict decides alone.")
+    criteria: Annotated[Annotated[CriteriaForm, Tag(MAP)] | Annotated[Criteria, Tag(LIST)], Discriminator(_map_or_list)] | None = Key(
+        None, description="A checklist: `verdict` then describes one criterion."
+    )  # fmt: skip
     prompt: PromptForm = Key(
         description="jinja2 templates. `system` holds nothing of the record; inputs printed in `user` fence themselves."
     )
     blocks: dict[str, AnyText | None] | None = Key(None, description="Texts that fill the parent's {% block name %}.")
     examples: Annotated[
-        Annotated[tuple[ExampleForm, ...], Tag(LIST)] | Annotated[RetrieveForm, Tag(MAP)], Discriminator(_examples_kind)
+        Annotated[tuple[ExampleForm, ...], Tag(LIST)] | Annotated[RetrieveForm, Tag(MAP)], Discriminator(_map_or_list)
     ] | None = Key(None, description="Worked examples, given here or retrieved from a data set.")  # fmt: skip
     checks: tuple[CheckForm, ...] = Key((), description="The rubric's own unit tests, run by `judgekit rubric test`.")
     mends: ClassVar[dict[str, str]] = {
@@ -550,6 +574,8 @@ class RubricForm(Form):
         "prompt": "write `prompt:` with `system: |` and `user: |`",
         "output": "write `output: text`, or leave it out and write `verdict:`",
         "verdict": "write for example `explanation: {text: what to write}`",
+        "gates": f"write for example [{GateForm.example}]",
+        "criteria": f"write for example {CriteriaForm.example}",
         "blocks": 'write for example {steps: "..."}',
         "examples": "write for example [{record: {...}, verdict: {...}}]",
         "checks": f"write for example [{CheckForm.example}]",

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from judgekit.errors import RubricError
 from judgekit.forms import shown
+from judgekit.records import Record
 from judgekit.rubric.compile import CompiledRubric, compile_spec
 from judgekit.rubric.conditions import Condition, holds
 from judgekit.rubric.fields import BooleanField, ChoiceField, Field, ListField, NumberField, ScaleField, TextField
@@ -66,6 +67,7 @@ FINDINGS: dict[str, tuple[Literal["error", "warning"], str, str]] = {
         "write {raw: $worst}"),
     "threshold-off-scale": ("error", "'$condition' is $word true on this rubric's scale",
         "compare with a value inside the scale"),
+    "gate-cannot-hold": ("error", "'$condition' cannot become true", "compare with a value that the field can have"),
     "no-writer": ("error", "$message", "$mend"),
     "writer-sees-response": ("error", "`$name` sees the response, so each answer would write its own list",
         "let it see the question only"),
@@ -328,10 +330,15 @@ def _raws(rubric: CompiledRubric, condition: Condition | None) -> list[float]:
     spec = rubric.spec
     if spec.score is None:
         return []
+    return [*_ungated(rubric, condition), *(float(gate.raw) for gate in spec.gates)]
+
+
+def _ungated(rubric: CompiledRubric, condition: Condition | None) -> list[float]:
+    spec = rubric.spec
+    assert spec.score is not None
     scored = [spec.field(name) for name in spec.score.fields]
-    if spec.score.kind in ("fraction", "weighted"):
-        low = 0.0 if spec.score.kind == "fraction" else -10.0
-        return _spread(low, 1.0, condition)
+    if spec.score.kind in ("fraction", "weighted", "weighted_mean"):
+        return _spread(-10.0 if spec.score.kind == "weighted" else 0.0, 1.0, condition)
     first = scored[0]
     if isinstance(first, NumberField):
         return _spread(float(first.low or 0), float(first.high or 0), condition)
@@ -366,6 +373,15 @@ def _checks(rubric: CompiledRubric) -> Iterator[Remark]:
                 yield "check-cannot-hold", f"{where}.expect.{name}", {"condition": condition.written}
 
 
+def _gates(rubric: CompiledRubric) -> Iterator[Remark]:
+    for i, gate in enumerate(rubric.spec.gates, 1):
+        field = rubric.spec.field(gate.field)
+        if isinstance(field, ChoiceField) and field.dynamic:
+            continue
+        if not any(holds(gate.when, value) for value in _possible(rubric, gate.field, gate.when, Record(id=""))):
+            yield "gate-cannot-hold", f"gates[{i}].when", {"condition": gate.when.written}
+
+
 def _possible(rubric: CompiledRubric, name: str, condition: Condition, record: Any) -> list[Any]:
     if name == "raw":
         return list(_raws(rubric, condition))
@@ -386,4 +402,4 @@ def _possible(rubric: CompiledRubric, name: str, condition: Condition, record: A
     return ["?", *condition.operands] if condition.op in ("==", "in", "!=") else []
 
 
-_RULES: tuple[Rule, ...] = (_names, _inputs, _levels, _order, _prompts, _sampling, _threshold, _writer, _checks)
+_RULES: tuple[Rule, ...] = (_names, _inputs, _levels, _order, _prompts, _sampling, _threshold, _gates, _writer, _checks)

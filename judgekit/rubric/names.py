@@ -11,7 +11,7 @@ from jinja2 import nodes
 from judgekit.errors import RubricError
 from judgekit.forms import did_you_mean
 from judgekit.rubric.render import Node, Print, Ref
-from judgekit.rubric.spec import HIDDEN_INPUTS, RECORD_INPUTS
+from judgekit.rubric.spec import HIDDEN_INPUTS, MEANT, RECORD_INPUTS
 
 __all__ = ["Context", "Names"]
 
@@ -118,6 +118,9 @@ class Names:
     def _known(self, node: nodes.Node, name: str, context: Context, printing: bool) -> None:
         if name in self.required or name in self.optional:
             return
+        meant = MEANT.get(name)
+        if meant is not None and meant in self.required | self.optional:
+            self.fail(node, context, f"`{name}` is not what a record calls it", f"did you mean {meant}?")
         if name in HIDDEN_INPUTS:
             self.fail(
                 node,

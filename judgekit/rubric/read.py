@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -10,12 +11,24 @@ from pydantic_core import PydanticCustomError
 from judgekit.errors import RubricError
 from judgekit.forms import Document, Number, TextRule, raise_all, suggest
 from judgekit.records import Criterion, Record, Turn
+from judgekit.rubric.conditions import read_condition
 from judgekit.rubric.fields import BooleanField, ChoiceField, Field, ListField, NumberField, ScaleField
-from judgekit.rubric.form import CheckForm, CriterionForm, ExampleForm, RecordForm, RetrieveForm, RubricForm, SourceForm
+from judgekit.rubric.form import (
+    CheckForm,
+    CriteriaForm,
+    CriterionForm,
+    ExampleForm,
+    GateForm,
+    RecordForm,
+    RetrieveForm,
+    RubricForm,
+    SourceForm,
+)
 from judgekit.rubric.spec import (
     Check,
     CriteriaSpec,
     Example,
+    Gate,
     PromptText,
     RetrieveSpec,
     RubricSpec,
@@ -26,6 +39,7 @@ from judgekit.rubric.spec import (
 __all__ = ["read_spec"]
 
 T = TypeVar("T")
+_GATE = re.compile(r"\s*(.*?\S)\s*(>=|<=|==|!=|>|<|=)\s*(.*\S)\s*", re.DOTALL)
 Path_ = tuple[str | int, ...]
 _MAP = "this must be a map of keys and values"
 
@@ -43,6 +57,9 @@ class _Reader:
         self.document, self.form, self.folders = document, form, folders
         self.errors: list[RubricError] = []
         self.verdict = tuple(field.made(name) for name, field in (form.verdict or {}).items() if field is not None)
+        listed = isinstance(form.criteria, tuple)
+        self.section = CriteriaForm.model_construct(fixed=form.criteria) if listed else form.criteria
+        self.fixed: tuple[Criterion, ...] = ()
         self.fields = {field.name: field for field in self.verdict}
 
     def fail(self, path: Path_, message: str, mend: str, key: bool = False) -> Any:
@@ -71,6 +88,7 @@ class _Reader:
             self.gather(
                 self.fail, ("complete_when",), "there is no score to compare", "write `score: {field: ...}`", True
             )
+        gates = [self.gather(self.gate, i, gate, score) for i, gate in enumerate(form.gates)]
         for field in self.verdict:
             self.gather(self.choice_has_input, field)
         self.raise_gathered()
@@ -105,6 +123,7 @@ class _Reader:
             examples=examples,
             checks=tuple(check for check in checks if check is not None),
             where=self.document.fields(),
+            gates=tuple(gate for gate in gates if gate is not None),
         )
 
     def text(self, path: Path_, text: str) -> PromptText:
@@ -135,13 +154,19 @@ class _Reader:
             self.fail(("inputs",), "no input is declared", "write `inputs: {required: [question, response]}`")
 
     def criteria(self) -> CriteriaSpec | None:
-        form = self.form.criteria
+        form = self.section
         if form is None:
             return None
+        if form.fixed or isinstance(self.form.criteria, tuple):
+            path: Path_ = ("criteria",) if isinstance(self.form.criteria, tuple) else ("criteria", "fixed")
+            self.fixed = self.criteria_of(path, form.fixed)
+            if not self.fixed or form.where or form.write or "sources" in form.model_fields_set:
+                said = "a fixed checklist is never empty, and has no `from`, `where` or `write`"
+                self.fail(path, said, 'write for example [{id: dose, text: "Names the dose", points: 2}]')
         if ("written" in form.sources) != (form.write is not None):
             self.fail(("criteria",), "`from: [..., written]` and `write:` belong together", "write both, or neither")
         write = None if form.write is None else WriteSpec(form.write.rubric, form.write.per, form.write.model)
-        return CriteriaSpec(form.sources or ("record",), form.where, write, form.ask)
+        return CriteriaSpec(form.sources or ("record",), form.where, write, form.ask, self.fixed)
 
     def choice_has_input(self, field: Field) -> None:
         if isinstance(field, ChoiceField) and field.dynamic:
@@ -168,23 +193,59 @@ class _Reader:
         ((kind, value),) = given.items()
         path: Path_ = ("score", kind)
         counted = kind in ("fraction", "weighted")
-        if counted and self.form.criteria is None:
+        if counted and self.section is None:
             self.named(path, value)
             self.fail(path, f"`{kind}` counts criteria, and this rubric has none", "write a `criteria:` section")
-        if not counted and self.form.criteria is not None:
+        if not counted and self.section is not None:
             said = f"`{kind}` reads one verdict, and this rubric has one for each criterion"
             self.fail(path, said, "use fraction or weighted")
         if kind == "mean":
             return self.mean(path, value)
+        if kind == "weighted_mean":
+            for name, weight in value.items():
+                self.numeric((*path, name), name)
+                if weight <= 0:
+                    self.fail((*path, name), f"a weight of {weight} means nothing", "write a number above 0")
+            if not value:
+                self.fail(path, "no field has a weight", "write for example {safety: 3, tone: 1}")
+            return ScoreSpec("weighted_mean", tuple(value), tuple(value.values()))
+        if not counted:
+            return ScoreSpec("field", (self.numeric(path, value).name,))
         field = self.named(path, value)
-        if counted and not isinstance(field, BooleanField):
+        if not isinstance(field, BooleanField):
             mend = "name the field that says whether a criterion is met"
             self.fail(path, f"`{field.name}` is not a boolean field", mend)
+        return ScoreSpec(kind, (field.name,))  # type: ignore[arg-type]
+
+    def numeric(self, path: Path_, name: str) -> Field:
+        """A field that is a number with ends of its own."""
+        field = self.named(path, name)
         if isinstance(field, NumberField) and (field.low is None or field.high is None):
             self.fail(path, f"the number `{field.name}` has no ends to map by", "give it both min and max")
         if not isinstance(field, ScaleField | BooleanField | NumberField):
             self.fail(path, f"`{field.name}` is not a number", "score by a scale, a boolean or a number")
-        return ScoreSpec(kind, (field.name,))  # type: ignore[arg-type]
+        return field
+
+    def ends(self, score: ScoreSpec) -> tuple[int | float | None, int | float | None]:
+        """The least and the greatest raw score."""
+        field = self.fields[score.fields[0]]
+        if score.kind in ("field", "mean") and isinstance(field, ScaleField | NumberField):
+            return field.low, field.high
+        return None if score.kind == "weighted" else 0, 1
+
+    def gate(self, i: int, form: GateForm, score: ScoreSpec | None) -> Gate:
+        path: Path_ = ("gates", i)
+        if score is None or self.section is not None:
+            self.fail(path, "a gate needs a score of one verdict", "write `score: {field: ...}`, without `criteria`")
+            raise AssertionError
+        found = _GATE.fullmatch(form.when)
+        if found is None:
+            self.fail((*path, "when"), f"{form.when!r} is not a comparison", 'write for example "harm >= 3", in quotes')
+            raise AssertionError
+        field = self.named((*path, "when"), found[1])
+        condition = self.scalar((*path, "when"), read_condition, found[2] + " " + found[3])
+        raw = self.scalar((*path, "raw"), Number(*self.ends(score)).bounded, form.raw)
+        return Gate(field.name, condition, raw, form.reason)
 
     def mean(self, path: Path_, names: Sequence[str]) -> ScoreSpec:
         axes = [self.named(path, name) for name in names]
@@ -209,8 +270,8 @@ class _Reader:
             self.fail(("when_response_empty",), f"this needs {missing}", mend)
             return None
         path = ("when_response_empty", "raw")
-        if score.kind in ("fraction", "weighted"):
-            self.scalar(path, Number(0 if score.kind == "fraction" else None, 1).bounded, form.raw)
+        if score.kind in ("fraction", "weighted", "weighted_mean"):
+            self.scalar(path, Number(*self.ends(score)).bounded, form.raw)
             return form.raw
         for field in self.verdict:
             if isinstance(field, ScaleField) and form.raw not in (values := [level.value for level in field.levels]):
@@ -239,16 +300,20 @@ class _Reader:
         made = [self.gather(self.example, i, example) for i, example in enumerate(form or ())]
         return tuple(example for example in made if example is not None)
 
-    def record(self, path: Path_, form: RecordForm, default: str) -> Record:
-        question = form.question
+    def criteria_of(self, path: Path_, forms: Sequence[CriterionForm | str]) -> tuple[Criterion, ...]:
         criteria = tuple(
             Criterion(each.id or f"c{i}", each.text, each.points, each.kind, each.tags)
             if isinstance(each, CriterionForm)
             else Criterion(f"c{i}", each)
-            for i, each in enumerate(form.criteria, 1)
+            for i, each in enumerate(forms, 1)
         )
         if len({criterion.id for criterion in criteria}) < len(criteria):
-            self.fail((*path, "criteria"), "two criteria have the same id", "give each its own")
+            self.fail(path, "two criteria have the same id", "give each its own")
+        return criteria
+
+    def record(self, path: Path_, form: RecordForm, default: str) -> Record:
+        question = form.question
+        criteria = self.criteria_of((*path, "criteria"), form.criteria)
         return Record(
             id=form.id or default,
             question=question
@@ -273,12 +338,12 @@ class _Reader:
         if kind == "text":
             return Example(record, text=form.text)
         where = (*path, "verdict")
-        section = self.form.criteria
+        section = self.section
         if section is None:
             return Example(record, verdict=self.answer(where, form.verdict, self.verdict, record))
         outer = self.keys(where, form.verdict, ["criteria"], "{criteria: {c1: {met: true}}}")
         where = (*where, "criteria")
-        known = [criterion.id for criterion in record.criteria]
+        known = [criterion.id for criterion in self.fixed or record.criteria]
         inner = self.keys(where, outer.get("criteria") or {}, known, "{c1: {met: true}}")
         if not inner:
             self.fail(where[:-1], "no criterion's verdict stands here", "write {criteria: {c1: {met: true}}}")
@@ -338,8 +403,8 @@ class _Reader:
         if not form.expect:
             self.fail((*path, "expect"), "nothing is expected", 'write for example {raw: "<= 2"}')
         known = list(self.fields)
-        if self.form.criteria is not None:
-            known = [f"{criterion.id}.{name}" for criterion in record.criteria for name in known]
+        if self.section is not None:
+            known = [f"{criterion.id}.{name}" for criterion in self.fixed or record.criteria for name in known]
         self.keys((*path, "expect"), form.expect, ["raw", "complete", *known], '{raw: "<= 2"}')
         place = self.document.place(path)
         assert place is not None
