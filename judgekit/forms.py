@@ -234,6 +234,8 @@ class _Builder:
         value: Any
         if kind == "ScalarEvent":
             value = None if not event.style and event.value in ("", "null", "~") else event.value
+            if value is None and key is not None:
+                self.places[path] = Place(self.file, key, key, key)  # nothing stands on the key's own line
         elif kind == "SequenceStartEvent":
             value = []
             while type(inner := next(self.events)).__name__ != "SequenceEndEvent":
