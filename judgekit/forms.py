@@ -91,9 +91,11 @@ def suggest(word: str, known: Iterable[str], otherwise: str = "the keys here are
 # reading
 
 
-def read_utf8(path: Path, what: str = "rubric file", error: type[InputError] = InputError) -> str:
-    """The file's text; errors say what is wrong with it in words."""
-    name = shown(path)
+def read_utf8(
+    path: Path, what: str = "rubric file", error: type[InputError] = InputError, name: str | None = None
+) -> str:
+    """The file's text; errors say what is wrong with it in words, and call the file `name` (by default as `shown` does)."""
+    name = name or shown(path)
     try:
         size = path.stat().st_size
         if path.is_dir():
@@ -178,7 +180,7 @@ def read_yaml(
     path: Path, shown: str, what: str = "card", error: type[InputError] = InputError
 ) -> tuple[dict[str, Any], dict[Path_, int]]:
     """A file's map, and the line of every path in it."""
-    document = parse_yaml(read_utf8(path, what, error), shown, what, error)
+    document = parse_yaml(read_utf8(path, what, error, shown), shown, what, error)
     return document.value, {path: place.line for path, place in document.places.items()}
 
 

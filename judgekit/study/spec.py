@@ -175,7 +175,7 @@ class StudyFile:
 def load_study(path: str | Path) -> StudyFile:
     """Read a study file. Raises InputError with file, line and field for all that is wrong with its form."""
     place = Path(path)
-    document = parse_yaml(read_utf8(place, "study"), str(path), "study", from_one=False)
+    document = parse_yaml(read_utf8(place, "study", name=str(path)), str(path), "study", from_one=False)
     for key in ("data", "answers", "rubrics", "judges", "metrics"):
         document.listed(key)
     return StudyFile(document.read(Study), place, str(path), document)
