@@ -57,8 +57,10 @@ class _Reader:
         self.document, self.form, self.folders = document, form, folders
         self.errors: list[RubricError] = []
         self.verdict = tuple(field.made(name) for name, field in (form.verdict or {}).items() if field is not None)
-        listed = isinstance(form.criteria, tuple)
-        self.section = CriteriaForm.model_construct(fixed=form.criteria) if listed else form.criteria
+        listed = form.criteria
+        self.section: CriteriaForm | None = (
+            CriteriaForm.model_construct(fixed=listed) if isinstance(listed, tuple) else listed
+        )
         self.fixed: tuple[Criterion, ...] = ()
         self.fields = {field.name: field for field in self.verdict}
 

@@ -163,7 +163,8 @@ class StudyFile:
 
     def error(self, message: str, *place: str | int, mend: str | None = None) -> InputError:
         """An error at a place in the file."""
-        return self.document.error(place, message, mend, key=True)
+        found: InputError = self.document.error(place, message, mend, key=True)
+        return found
 
     def beside(self, name: str) -> str:
         """A file's path: from where the command runs, else beside the study; any other name as it is."""
