@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgekit.errors import DataError, InputError
-from judgekit.forms import MAX_NODES, Form, Number, Text, parse_yaml
+from judgekit.forms import MAX_BYTES, MAX_DEPTH, MAX_NODES, Form, Number, Text, parse_yaml, read_yaml
 from judgekit.rubric.form import Positive
 
 
@@ -90,3 +92,25 @@ def test_a_number_is_read_exactly_or_refused(value: int, low: int, span: int) ->
     else:
         with pytest.raises(ValueError, match="out of range"):
             bounded(str(small))
+
+
+def test_aliases_inside_aliases_do_not_pass_the_limit_of_depth() -> None:
+    # Each line nests 20 lists around the line before it: 3 lines are 60 deep, though none is deeper than 20 as written.
+    chain = "a0: &a0 x\n" + "".join(f"a{i}: &a{i} {'[' * 20}*a{i - 1}{']' * 20}\n" for i in range(1, 4))
+    with pytest.raises(InputError, match=f"nested deeper than {MAX_DEPTH}") as caught:
+        parse_yaml(chain, "d.yaml", aliases=True)
+    assert (caught.value.line, caught.value.field) == (3, "a2")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX")
+def test_a_pipe_is_refused_unread(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p.yaml")
+    with pytest.raises(DataError, match="a pipe or a device, no card"):
+        read_yaml(tmp_path / "p.yaml", "p.yaml", "card", DataError)
+
+
+def test_a_file_of_too_many_bytes_is_refused_by_the_name_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "big.yaml").write_text("card: x\n" + "#" * MAX_BYTES, "utf-8")
+    with pytest.raises(InputError, match="bytes are too many for a card") as caught:
+        read_yaml(tmp_path / "big.yaml", "big.yaml")
+    assert caught.value.file == "big.yaml"

@@ -57,6 +57,19 @@ def test_a_weighted_mean_maps_each_field_by_its_own_ends() -> None:
     assert rubric(AXES).score(verdict(share=3.7)).complete is False
 
 
+def test_a_weighted_mean_meets_its_threshold_exactly() -> None:
+    # Shares 7/10 (of 0..10), 8/10 and 9/10 of equal weight: exactly 4/5, which floats make 0.7999999999999999 in this order.
+    ends = "{number: {min: 0, max: 10}}"
+    text = AXES.replace("{scale: {1: unsafe, 2: doubtful, 3: safe}}", ends).replace('{boolean: "Is it polite?"}', ends)
+    text = text.replace("{safety: 3, share: 2, polite: 0.5}", "{safety: 0.1, share: 0.1, polite: 0.1}")
+    text = text.replace('  - {when: "polite == false", raw: 0.25}\n', "").replace('">= 0.5"', '">= 0.8"')
+    text = text.replace(
+        "    {% for level in fields.safety.levels %}{{ level.value }}: {{ level.text }}\n    {% endfor %}\n", ""
+    )
+    assert rubric(text).score(verdict(safety=7, share=8, polite=9)).complete is True
+    assert rubric(text).score(verdict(safety=7, share=8, polite=8.9)).complete is False
+
+
 def test_the_first_gate_that_holds_decides_and_is_flagged() -> None:
     compiled = rubric(AXES)
     grave = compiled.score(verdict(harm=2, polite=False))
