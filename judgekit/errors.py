@@ -34,6 +34,7 @@ class JudgekitError(Exception):
 
     kind = "error"
     exit_code = 1
+    also: tuple[JudgekitError, ...] = ()  # what else is wrong with the same file
 
     def __init__(
         self,

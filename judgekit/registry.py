@@ -22,7 +22,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-__all__ = ["leave_out", "left_out", "library_files", "library_roots", "modules"]
+__all__ = ["find_part", "leave_out", "left_out", "library_files", "library_roots", "modules"]
 
 _LEFT_OUT: dict[tuple[str, str], str] = {}
 
@@ -67,6 +67,15 @@ def library_files(room: str, suffix: str) -> dict[str, Path]:
             for path in sorted(folder.glob(f"*{suffix}")):
                 found.setdefault(path.name.removesuffix(suffix), path)
     return found
+
+
+def find_part(name: str, folder: str) -> Path | None:
+    """The file of an include: beside the rubric that names it, else in a library's `rubrics/`; never outside of these."""
+    for root in (Path(folder), *(root / "rubrics" for root in library_roots())):
+        path = (root / name).resolve()
+        if path.is_file() and path.is_relative_to(root.resolve()):
+            return path
+    return None
 
 
 def modules(package: str, group: str) -> dict[str, ModuleType]:

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "judgekit"
 
 # A room may import rooms of a lower number, and itself; equal numbers do not know each other, but for the pairs below.
 LAYER = {
-    "errors": 0, "exact": 0, "records": 0, "safety": 0, "terminal": 0, "limits": 0.5, "paths": 1, "yamltext": 1, "registry": 1,
+    "errors": 0, "exact": 0, "records": 0, "safety": 0, "terminal": 0, "limits": 0.5, "paths": 1, "forms": 1, "registry": 1,
     "__init__": 10, "__main__": 10,
     "rubric": 2, "data": 2, "metrics": 2, "stats": 2, "draw": 2,
     "runs": 3, "progress": 4, "judging": 5, "measuring": 5,

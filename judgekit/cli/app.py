@@ -130,7 +130,7 @@ def _main(args: list[str], as_json: bool) -> int:
         result = cli.main(args=args, prog_name="judgekit", standalone_mode=False)
         return result if isinstance(result, int) and not isinstance(result, bool) else 0
     except JudgekitError as error:
-        _report(error.to_dict(), str(error), as_json)
+        _report(error.to_dict(), "\n".join(map(str, (error, *error.also))), as_json)
         return error.exit_code
     except click.exceptions.Abort:
         _report({"kind": "interrupted", "message": "interrupted"}, "interrupted", as_json)

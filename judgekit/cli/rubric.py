@@ -90,8 +90,8 @@ def new(name: str, like: str | None, out: Path | None, as_json: bool) -> None:
     import re
 
     from judgekit.errors import InputError
+    from judgekit.forms import read_utf8
     from judgekit.rubric.load import rubric_path
-    from judgekit.rubric.nodes import read_utf8
     from judgekit.rubric.sample import starter
 
     if name.endswith((".yaml", ".yml")):
@@ -321,9 +321,9 @@ def _result(compiled: CompiledRubric, i: int, row: dict[str, Any]) -> dict[str, 
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write it here instead of stdout.")
 def schema(out: Path | None) -> None:
     """The JSON Schema of rubric files, for completion and checks in an editor."""
-    from judgekit.rubric.schema import editor_schema_text
+    from judgekit.rubric.form import editor_schema
 
-    text = editor_schema_text()
+    text = json.dumps(editor_schema(), indent=2, ensure_ascii=False) + "\n"
     if out is None:
         click.echo(text, nl=False)
     else:

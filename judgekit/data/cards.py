@@ -17,9 +17,9 @@ from judgekit.data.source import FORMATS
 from judgekit.data.table import NO, YES
 from judgekit.errors import DataError
 from judgekit.exact import comparison, exact, meets
+from judgekit.forms import read_yaml
 from judgekit.records import content_hash
 from judgekit.registry import library_files, modules
-from judgekit.yamltext import read_yaml
 
 __all__ = ["Card", "LabelSpec", "Shape", "SourceFile", "card_names", "load_card"]
 

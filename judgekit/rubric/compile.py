@@ -12,10 +12,10 @@ from pydantic import BaseModel, ValidationError
 
 from judgekit.errors import DataError, RubricError
 from judgekit.records import Criterion, Record, content_hash
+from judgekit.registry import find_part
 from judgekit.rubric.conditions import matches
 from judgekit.rubric.fields import ChoiceField, Field, ListField, ScaleField
 from judgekit.rubric.fingerprint import COMPILER, ask_fingerprint, score_fingerprint
-from judgekit.rubric.load import find_part
 from judgekit.rubric.render import canonical, fill_static, render
 from judgekit.rubric.scoring import RubricScore, is_blank, rule_score, score_verdict
 from judgekit.rubric.spec import Example, RetrieveSpec, RubricSpec
@@ -112,10 +112,12 @@ class CompiledRubric:
         return rule_score(self.spec) if self.blank(record) else None
 
     def select_criteria(self, record: Record) -> list[Criterion]:
-        """The record's own criteria that pass `where`; empty where the rubric asks for none."""
+        """The rubric's fixed criteria, else the record's own that pass `where`; empty where the rubric asks for none."""
         criteria = self.spec.criteria
         if criteria is None or "record" not in criteria.sources:
             return []
+        if criteria.fixed:
+            return list(criteria.fixed)
         return [criterion for criterion in record.criteria if matches(criteria.where, criterion)]
 
     def examples_for(self, record: Record) -> list[Example]:
@@ -312,37 +314,34 @@ class CompiledRubric:
     def _replies(self, example: Example, number: int) -> list[tuple[list[Criterion] | None, str]]:
         record = example.record
         if missing := self.missing_inputs(record):
-            place = None if isinstance(self.spec.examples, RetrieveSpec) else self.spec.where.get(f"examples[{number}]")
-            raise RubricError(
-                f"the example {record.id!r} lacks {', '.join(missing)}",
-                file=place.file if place is not None else None if self.path is None else str(self.path),
-                line=None if place is None else place.line,
-                field="examples",
-                mend="give it every required input",
-            )
+            message = f"the example {record.id!r} lacks {', '.join(missing)}"
+            raise self._example_error(number, message, "give it every required input")
         if self.output == "text":
             return [(None, example.text or "")]
         verdict = example.verdict or {}
         if self.spec.criteria is None:
-            return [(None, self._wire(record, None, verdict))]
+            return [(None, self._wire(record, None, verdict, number))]
         answers = verdict.get("criteria", {})
-        asked = [criterion for criterion in record.criteria if criterion.id in answers]
+        known = self.spec.criteria.fixed or record.criteria
+        asked = [criterion for criterion in known if criterion.id in answers]
         if self.spec.criteria.ask == "together":
             whole = {str(i): answers[criterion.id] for i, criterion in enumerate(asked, 1)}
-            return [(asked, self._wire(record, asked, whole))]
-        return [([criterion], self._wire(record, [criterion], answers[criterion.id])) for criterion in asked]
+            return [(asked, self._wire(record, asked, whole, number))]
+        return [([criterion], self._wire(record, [criterion], answers[criterion.id], number)) for criterion in asked]
 
-    def _wire(self, record: Record, criteria: list[Criterion] | None, verdict: Mapping[str, Any]) -> str:
+    def _example_error(self, number: int, message: str, mend: str) -> RubricError:
+        place = None if isinstance(self.spec.examples, RetrieveSpec) else self.spec.where.get(f"examples[{number}]")
+        file = place.file if place is not None else None if self.path is None else str(self.path)
+        return RubricError(message, file=file, line=None if place is None else place.line, field="examples", mend=mend)
+
+    def _wire(self, record: Record, criteria: list[Criterion] | None, verdict: Mapping[str, Any], number: int) -> str:
         """The verdict as the schema wants it back: scales are strings there, so examples show strings."""
         model, _ = self._model(record, criteria)
         try:
             value = model.model_validate(verdict).model_dump()
         except ValidationError as error:
-            raise RubricError(
-                f"the verdict of example {record.id!r} does not fit: {problems(error, model)}",
-                field="examples",
-                mend="mend the example",
-            ) from None
+            message = f"the verdict of example {record.id!r} does not fit: {problems(error, model)}"
+            raise self._example_error(number, message, "mend the example") from None
         together = self.spec.criteria is not None and self.spec.criteria.ask == "together"
         if together:
             value = {key: _strings(self.spec.verdict, inner) for key, inner in value.items()}

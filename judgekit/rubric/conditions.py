@@ -7,12 +7,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import PlainValidator, WithJsonSchema
 
 from judgekit.exact import compare
-from judgekit.rubric.nodes import Map, Node, Seq, as_map, as_text, fail, is_null
+from judgekit.forms import TextRule, wrong
 
-__all__ = ["Condition", "holds", "matches", "read_comparison", "read_condition", "read_conditions"]
+__all__ = ["Comparison", "Condition", "Written", "holds", "matches", "read_condition"]
 
 _COMPARISON = re.compile(r"\s*(>=|<=|==|!=|>|<|=)\s*(.*\S)\s*", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
@@ -73,36 +75,41 @@ def matches(conditions: Mapping[str, Condition], item: Any) -> bool:
     )
 
 
-def read_condition(node: Node, field: str) -> Condition:
-    if isinstance(node, Seq):
-        if not node.items:
-            fail(node, field, "an empty list matches nothing", "list the values that count")
-        operands = tuple(None if is_null(item) else as_text(item, field) for item in node.items)
-        return Condition("in", operands, "[" + ", ".join("null" if text is None else text for text in operands) + "]")
-    if is_null(node):
+def read_condition(value: Any) -> Condition:
+    """The condition that a text, a list of texts or null means."""
+    text = TextRule()
+    if isinstance(value, list):
+        if not value:
+            raise wrong("an empty list matches nothing", "list the values that count")
+        operands = tuple(None if item is None else text(item) for item in value)
+        return Condition("in", operands, "[" + ", ".join("null" if each is None else each for each in operands) + "]")
+    if value is None:
         return Condition("==", (None,), "null")
-    text = as_text(node, field)
-    found = _COMPARISON.fullmatch(text)
+    written = text(value)
+    found = _COMPARISON.fullmatch(written)
     if found is None:
-        return Condition("==", (text,), text)
+        return Condition("==", (written,), written)
     op = "==" if found[1] == "=" else found[1]
     if op not in ("==", "!=") and not _NUMBER.fullmatch(found[2]):
-        fail(node, field, f"{found[2]!r} is not a number", 'write a comparison with a number, such as ">= 4"')
-    return Condition(op, (found[2],), text.strip())
+        raise wrong(f"{found[2]!r} is not a number", 'write a comparison with a number, such as ">= 4"')
+    return Condition(op, (found[2],), written.strip())
 
 
-def read_comparison(node: Node, field: str) -> Condition:
-    """A comparison with a number, as `complete_when` wants it."""
-    condition = read_condition(node, field)
+def _comparison(value: Any) -> Condition:
+    condition = read_condition(value)
     if condition.op == "in" or condition.number is None or condition.operands[0] == condition.written:
-        fail(node, field, f"{condition.written!r} is not a comparison", 'write for example ">= 4", in quotes')
+        raise wrong(f"{condition.written!r} is not a comparison", 'write for example ">= 4", in quotes')
     return condition
 
 
-def read_conditions(node: Node, field: str, known: tuple[str, ...] | None = None) -> dict[str, Condition]:
-    from judgekit.rubric.nodes import check_keys
-
-    body: Map = as_map(node, field, "{kind: must_have}")
-    if known is not None:
-        check_keys(body, field, known)
-    return {name: read_condition(value, f"{field}.{name}") for name, value in body.items.items()}
+_SCALAR = {"type": ["string", "number", "boolean", "null"]}
+Written = Annotated[
+    Condition,
+    PlainValidator(read_condition),
+    WithJsonSchema({"anyOf": [_SCALAR, {"type": "array", "minItems": 1, "items": _SCALAR}]}),
+]
+Comparison = Annotated[
+    Condition,
+    PlainValidator(_comparison),
+    WithJsonSchema({"type": "string", "pattern": "^\\s*(>=|<=|==|!=|>|<|=)\\s*[-+]?[0-9.]+\\s*$"}),
+]

@@ -42,10 +42,17 @@ def ask_fingerprint(spec: RubricSpec, system: str | None, user: Template, turns:
             "system": system,
             "user": canonical(user.program),
             "sampling": dict(spec.sampling),
-            "criteria": _plain(spec.criteria),
+            "criteria": _criteria(spec),
             "examples": _plain(spec.examples) if turns is None else turns,
         }
     )
+
+
+def _criteria(spec: RubricSpec) -> Any:
+    plain = _plain(spec.criteria)
+    if plain is not None and not plain["fixed"]:
+        del plain["fixed"]
+    return plain
 
 
 def _plain(value: Any) -> Any:
@@ -72,8 +79,14 @@ def score_fingerprint(spec: RubricSpec) -> str:
             ends[name] = sorted(level.value for level in field.levels)
         else:
             ends[name] = [type(field).__name__, getattr(field, "low", None), getattr(field, "high", None)]
+    added: dict[str, Any] = {}
+    if spec.score is not None and spec.score.weights:
+        added["weights"] = list(spec.score.weights)
+    if spec.gates:
+        added["gates"] = [[gate.field, _plain(gate.when), gate.raw] for gate in spec.gates]
     return content_hash(
         {
+            **added,
             "compiler": COMPILER,
             "score": None if spec.score is None else [spec.score.kind, list(spec.score.fields)],
             "fields": ends,

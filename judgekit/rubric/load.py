@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from judgekit.errors import RubricError
-from judgekit.registry import library_files, library_roots
-from judgekit.rubric.nodes import (
-    Map,
-    Node,
-    Scalar,
-    as_text,
-    check_keys,
-    did_you_mean,
-    fail,
-    is_null,
-    parse_yaml,
-    read_utf8,
-    shown,
-)
-from judgekit.rubric.read import TOP_KEYS, read_spec
+from judgekit.forms import Document, did_you_mean, parse_yaml, read_utf8, shown
+from judgekit.registry import library_files
+from judgekit.rubric.compile import CompiledRubric, compile_spec
+from judgekit.rubric.read import read_spec
 from judgekit.rubric.spec import RubricSpec
 
-if TYPE_CHECKING:
-    from judgekit.rubric.compile import CompiledRubric
-
-__all__ = ["find_part", "load_rubric", "load_spec", "load_text", "rubric_path"]
+__all__ = ["load_rubric", "load_spec", "load_text", "rubric_path"]
 
 NOT_INHERITED = ("rubric", "version", "title", "source", "checks", "extends")
 REPLACED_WHOLE = ("score", "examples", "complete_when", "criteria.where", "criteria.write", "criteria.from")
@@ -45,8 +30,6 @@ def load_rubric(name_or_path: str | Path) -> CompiledRubric:
     ------
     RubricError : with file, line, field and what to write.
     """
-    from judgekit.rubric.compile import compile_spec
-
     path = rubric_path(name_or_path)
     return compile_spec(load_spec(path), path)
 
@@ -70,84 +53,68 @@ def rubric_path(name_or_path: str | Path) -> Path:
 
 def load_spec(path: Path) -> RubricSpec:
     """The typed rubric of a file, parents merged."""
-    folders: dict[str, str] = {}
-    root = _resolved(path, folders, ())
-    return read_spec(root, folders)
+    return load_text(read_utf8(path, error=RubricError), path)
 
 
 def load_text(text: str, path: Path) -> RubricSpec:
     """As `load_spec`, for a text that would stand at `path`."""
-    folders = {shown(path): str(path.resolve().parent)}
-    return read_spec(_with_parents(parse_yaml(text, shown(path)), path, folders, ()), folders)
+    folders: dict[str, str] = {}
+    return read_spec(_resolved(text, path, folders, ()), folders)
 
 
-def _resolved(path: Path, folders: dict[str, str], chain: tuple[Path, ...]) -> Map:
+def _resolved(text: str, path: Path, folders: dict[str, str], chain: tuple[Path, ...]) -> Document:
     name = shown(path)
     folders[name] = str(path.resolve().parent)
-    return _with_parents(parse_yaml(read_utf8(path), name), path, folders, chain)
-
-
-def _with_parents(root: Map, path: Path, folders: dict[str, str], chain: tuple[Path, ...]) -> Map:
-    check_keys(root, "", TOP_KEYS)
-    node = root.get("extends")
-    if node is None or is_null(node):
-        return root
+    document = parse_yaml(text, name, "rubric", RubricError, aliases=True)
+    parent_name = document.value.get("extends")
+    if parent_name is None:
+        return document
+    if not isinstance(parent_name, str):
+        raise document.error(["extends"], "this must be one text", "name one rubric: `extends: general-likert`")
     chain = (*chain, path.resolve())
-    parent = _parent(as_text(node, "extends"), path, node)
+    parent = _parent(parent_name, path, document)
     if parent.resolve() in chain:
         names = " -> ".join(each.stem for each in (*chain, parent))
-        fail(node, "extends", f"this goes in a circle: {names}", "let one of them stand by itself")
+        raise document.error(["extends"], f"this goes in a circle: {names}", "let one of them stand by itself")
     if len(chain) >= MAX_PARENTS:
-        fail(node, "extends", f"more than {MAX_PARENTS} parents", "extend a nearer one")
-    base = _resolved(parent, folders, chain)
-    inherited = {key: value for key, value in base.items.items() if key not in NOT_INHERITED}
-    keys = {key: base.keys[key] for key in inherited}
-    return _merge(replace(base, items=inherited, keys=keys), root, "")
+        raise document.error(["extends"], f"more than {MAX_PARENTS} parents", "extend a nearer one")
+    base = _resolved(read_utf8(parent, error=RubricError), parent, folders, chain)
+    inherited = {key: value for key, value in base.value.items() if key not in NOT_INHERITED}
+    return Document(_merge(inherited, document.value, ""), {**base.places, **document.places}, RubricError)
 
 
-def _parent(name: str, path: Path, node: Node) -> Path:
+def _parent(name: str, path: Path, document: Document) -> Path:
     here = path.resolve().parent
     is_path = "/" in name or name.endswith((".yaml", ".yml"))
     beside = here / (name if is_path else f"{name}.yaml")
     if is_path and not beside.resolve().is_relative_to(here):
-        fail(node, "extends", f"{name} lies outside of this file's folder", "copy the file beside this one and name it")
+        raise document.error(
+            ["extends"], f"{name} lies outside of this file's folder", "copy the file beside this one and name it"
+        )
     if beside.is_file() and beside.resolve().is_relative_to(here) and (is_path or beside.resolve() != path.resolve()):
         return beside
     found = library_files("rubrics", ".yaml")
     if not is_path and name in found:
         return found[name]
     close = did_you_mean(name, found)
-    fail(
-        node,
-        "extends",
+    raise document.error(
+        ["extends"],
         f"there is no rubric {name!r} beside this file or in the library",
         f"did you mean {close!r}?" if close else "`judgekit rubric list` shows the library's names",
     )
 
 
-def _merge(parent: Map, child: Map, path: str) -> Map:
+def _merge(parent: dict[str, Any], child: dict[str, Any], path: str) -> dict[str, Any]:
     """Keys replace, maps merge, null deletes; a verdict field, `score`, `examples` and filters replace whole."""
-    items: dict[str, Node] = dict(parent.items)
-    keys: dict[str, Scalar] = dict(parent.keys)
-    for key, value in child.items.items():
+    out = dict(parent)
+    for key, value in child.items():
         here = f"{path}.{key}" if path else key
-        old = items.get(key)
+        old = out.get(key)
         whole = here in REPLACED_WHOLE or path == "verdict"
-        if is_null(value):
-            items.pop(key, None)
-            keys.pop(key, None)
-            continue
-        items[key] = (
-            _merge(old, value, here) if isinstance(old, Map) and isinstance(value, Map) and not whole else value
-        )
-        keys[key] = child.keys[key]
-    return Map(items, keys, child.place, 1)
-
-
-def find_part(name: str, folder: str) -> Path | None:
-    """The file of an include: beside the rubric that names it, else in a library's `rubrics/`; never outside of these."""
-    for root in (Path(folder), *(root / "rubrics" for root in library_roots())):
-        path = (root / name).resolve()
-        if path.is_file() and path.is_relative_to(root.resolve()):
-            return path
-    return None
+        if value is None:
+            out.pop(key, None)
+        elif isinstance(old, dict) and isinstance(value, dict) and not whole:
+            out[key] = _merge(old, value, here)
+        else:
+            out[key] = value
+    return out

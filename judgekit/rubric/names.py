@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 from jinja2 import nodes
 
 from judgekit.errors import RubricError
-from judgekit.rubric.nodes import did_you_mean
+from judgekit.forms import did_you_mean
 from judgekit.rubric.render import Node, Print, Ref
-from judgekit.rubric.spec import HIDDEN_INPUTS, RECORD_INPUTS
+from judgekit.rubric.spec import HIDDEN_INPUTS, MEANT, RECORD_INPUTS
 
 __all__ = ["Context", "Names"]
 
@@ -118,13 +118,10 @@ class Names:
     def _known(self, node: nodes.Node, name: str, context: Context, printing: bool) -> None:
         if name in self.required or name in self.optional:
             return
+        meant = MEANT.get(name) if MEANT.get(name) in self.required | self.optional else None
         if name in HIDDEN_INPUTS:
-            self.fail(
-                node,
-                context,
-                f"a prompt never sees `{name}`",
-                "carry what it may see in the record's `inputs`, under another name",
-            )
+            mend = "carry what it may see in the record's `inputs`, under another name"
+            self.fail(node, context, f"a prompt never sees `{name}`", f"did you mean {meant}?" if meant else mend)
         if name in RECORD_INPUTS:
             if printing:
                 self.fail(
@@ -134,7 +131,7 @@ class Names:
                     f"add {name} to inputs.required or inputs.optional",
                 )
             return
-        close = did_you_mean(name, [*self.required, *self.optional, *context.variables, *RECORD_INPUTS])
+        close = meant or did_you_mean(name, [*self.required, *self.optional, *context.variables, *RECORD_INPUTS])
         self.fail(
             node,
             context,

@@ -26,7 +26,7 @@ def sample_record(rubric: CompiledRubric) -> Record:
         example.record for example in rubric.examples_for(Record(id=""))
     ]
     for record in own:
-        if not rubric.missing_inputs(record) and (rubric.spec.criteria is None or record.criteria):
+        if not rubric.missing_inputs(record) and (rubric.spec.criteria is None or rubric.select_criteria(record)):
             return record
     inputs = {name: f"(a sample of {name})" for name in (*rubric.spec.required, *rubric.spec.optional)}
     for field in rubric.spec.verdict:

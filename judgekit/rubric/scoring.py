@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from judgekit.exact import exact, exact_mean
 from judgekit.records import Criterion
 from judgekit.rubric.conditions import holds
 from judgekit.rubric.fields import BooleanField, Field, ListField, NumberField, ScaleField, TextField
-from judgekit.rubric.spec import RubricSpec
+from judgekit.rubric.spec import RubricSpec, ScoreSpec
 from judgekit.rubric.verdict import read_number
 
 __all__ = ["RubricScore", "is_blank", "rule_score", "score_verdict"]
@@ -29,7 +30,7 @@ class RubricScore:
         fall below 0). An imported value off the scale is mapped by the same line, and flagged.
     complete : does `raw` fulfil `complete_when`? None without a threshold or without `raw`.
     reason : why there is no number; None where there is one.
-    flags : ``over_long:FIELD``, ``empty:FIELD``, ``off_scale:FIELD``, ``between_levels:FIELD``.
+    flags : ``over_long:FIELD``, ``empty:FIELD``, ``off_scale:FIELD``, ``between_levels:FIELD``, ``gate:FIELD``.
     verdict : only for a score by rule: the scales' values.
     """
 
@@ -68,11 +69,23 @@ def score_verdict(
         return RubricScore(None, None, None, "this rubric has no score", tuple(dict.fromkeys(flags)))
     raw: Fraction | None
     share: Fraction | None
-    if spec.score.kind in ("fraction", "weighted"):
+    if spec.score.kind == "weighted_mean":
+        raw, reason = _weighted_mean(spec, verdict, flags)
+        share = raw
+    elif spec.score.kind in ("fraction", "weighted"):
         raw, reason = _counted(spec.score.kind, spec.score.fields[0], verdict, criteria)
         share = raw
     else:
         raw, share, reason = _fields(spec, verdict, flags)
+    for gate in spec.gates if raw is not None else ():
+        if verdict.get(gate.field) is None:
+            raw, reason = None, f"`{gate.field}` is missing in the verdict, and a gate asks for it"
+            break
+        if holds(gate.when, verdict[gate.field]):
+            raw = exact(gate.raw)
+            share = _share(spec, raw)
+            flags.append(f"gate:{gate.field}")
+            break
     if raw is None or share is None:
         return RubricScore(None, None, None, reason, tuple(dict.fromkeys(flags)))
     return RubricScore(float(raw), float(share), _complete(spec, raw), None, tuple(dict.fromkeys(flags)))
@@ -83,6 +96,8 @@ def rule_score(spec: RubricSpec) -> RubricScore | None:
     value = spec.when_response_empty
     if value is None or spec.score is None:
         return None
+    if spec.score.kind == "weighted_mean":  # no level of any one field follows from it
+        return RubricScore(float(value), float(value), _complete(spec, value), None, (), {})
     verdict: dict[str, Any] = {}
     for field in spec.verdict if spec.criteria is None else ():
         if isinstance(field, ScaleField):
@@ -96,6 +111,30 @@ def rule_score(spec: RubricSpec) -> RubricScore | None:
     elif isinstance(scored, NumberField):
         share = _by_ends(scored, share)
     return RubricScore(float(value), float(share), _complete(spec, value), None, (), verdict)
+
+
+def _share(spec: RubricSpec, raw: Fraction) -> Fraction:
+    """A raw score mapped to [0, 1] as the rubric's score is."""
+    assert spec.score is not None
+    field = spec.field(spec.score.fields[0])
+    if spec.score.kind in ("field", "mean") and isinstance(field, ScaleField):
+        return field.share(raw)
+    return _by_ends(field, raw) if spec.score.kind == "field" and isinstance(field, NumberField) else raw
+
+
+def _weighted_mean(
+    spec: RubricSpec, verdict: Mapping[str, Any], flags: list[str]
+) -> tuple[Fraction | None, str | None]:
+    """The mean of fields mapped each by its own ends, with the weights that the rubric states."""
+    assert spec.score is not None
+    total = Fraction()
+    weights = [exact(weight) for weight in spec.score.weights]
+    for name, weight in zip(spec.score.fields, weights, strict=True):
+        _, share, reason = _fields(dataclasses.replace(spec, score=ScoreSpec("field", (name,))), verdict, flags)
+        if share is None:
+            return None, reason
+        total += weight * share
+    return total / sum(weights), None
 
 
 def _complete(spec: RubricSpec, raw: Fraction | float) -> bool | None:

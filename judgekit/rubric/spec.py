@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from judgekit.records import Record
+from judgekit.forms import Place
+from judgekit.records import Criterion, Record
 from judgekit.rubric.conditions import Condition
 from judgekit.rubric.fields import Field
-from judgekit.rubric.nodes import Place
 
 __all__ = [
     "Check",
     "CriteriaSpec",
     "Example",
+    "Gate",
     "PromptText",
     "RetrieveSpec",
     "RubricSpec",
@@ -24,14 +25,32 @@ __all__ = [
 
 RECORD_INPUTS = ("question", "turns", "response", "reference", "criteria", "options")
 HIDDEN_INPUTS = ("labels", "answer", "id", "meta", "cluster")
+# What other tools call a record's parts.
+MEANT = {
+    **dict.fromkeys(("answer", "answers", "output", "completion", "prediction", "reply"), "response"),
+    **dict.fromkeys(("query", "prompt", "input"), "question"),
+    **dict.fromkeys(("ideal", "gold", "expected", "ground_truth"), "reference"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSpec:
-    """How a verdict becomes a number: ``field`` and ``mean`` name verdict fields, ``fraction`` and ``weighted`` a boolean."""
+    """How a verdict becomes a number: ``field``, ``mean`` and ``weighted_mean`` (with a weight each) name verdict fields,
+    ``fraction`` and ``weighted`` a boolean."""
 
-    kind: Literal["field", "mean", "fraction", "weighted"]
+    kind: Literal["field", "mean", "weighted_mean", "fraction", "weighted"]
     fields: tuple[str, ...]
+    weights: tuple[int | float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Where the verdict's `field` fulfils `when`, the raw score is `raw`, whatever the rest says; `reason` is for people."""
+
+    field: str
+    when: Condition
+    raw: int | float
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +64,16 @@ class WriteSpec:
 
 @dataclass(frozen=True, slots=True)
 class CriteriaSpec:
-    """Where criteria come from (first source with any left wins), which of the record's count, and how they are asked."""
+    """Where criteria come from (first source with any left wins), which of the record's count, and how they are asked.
+
+    `fixed` is a checklist that the rubric itself brings, the same for every record.
+    """
 
     sources: tuple[Literal["record", "written"], ...] = ("record",)
     where: Mapping[str, Condition] = field(default_factory=dict)
     write: WriteSpec | None = None
     ask: Literal["each", "together"] = "each"
+    fixed: tuple[Criterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +144,7 @@ class RubricSpec:
     examples: tuple[Example, ...] | RetrieveSpec
     checks: tuple[Check, ...]
     where: Mapping[str, Place]
+    gates: tuple[Gate, ...] = ()
 
     @property
     def inputs(self) -> tuple[str, ...]:

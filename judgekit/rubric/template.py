@@ -11,9 +11,9 @@ from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from judgekit.errors import RubricError
+from judgekit.forms import read_utf8, shown
 from judgekit.rubric.flow import guards, join, reads_record
 from judgekit.rubric.names import Context, Names
-from judgekit.rubric.nodes import read_utf8, shown
 from judgekit.rubric.render import Budget, Compare, For, If, Logic, Node, Text, fill_static
 from judgekit.rubric.spec import RECORD_INPUTS, PromptText
 
@@ -252,7 +252,7 @@ class TemplateCompiler(Names):
             self.fail(node, context, f"more than {MAX_INCLUDES} includes", "write less")
         self.parts.append(name)
         inner = replace(context, file=shown(found), line=1, stack=(*context.stack, str(found)))
-        return self._body(self._parse(read_utf8(found, "prompt part"), inner).body, inner)
+        return self._body(self._parse(read_utf8(found, "prompt part", RubricError), inner).body, inner)
 
     def _block(self, node: nodes.Block, context: Context) -> list[Node]:
         self.seen_blocks.add(node.name)

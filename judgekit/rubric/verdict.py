@@ -15,9 +15,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
 
+from judgekit.forms import did_you_mean
 from judgekit.rubric.fields import BooleanField, ChoiceField, ListField, NumberField, ScaleField, TextField
 from judgekit.rubric.fields import Field as VerdictField
-from judgekit.rubric.nodes import did_you_mean
 
 __all__ = [
     "VerdictModel",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from judgekit.errors import InputError
-from judgekit.yamltext import read_yaml
+from judgekit.forms import Document, Form, parse_yaml, read_utf8
 
 __all__ = ["Answers", "Data", "Judge", "Judged", "Measured", "Study", "StudyFile", "load_study", "study_schema"]
 
@@ -43,8 +42,8 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Names = Annotated[list[str], BeforeValidator(_list), Field(min_length=1)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+class _Strict(Form):
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class Data(_Strict):
@@ -139,11 +138,11 @@ class Study(_Strict):
     source: dict[str, str] = Field({}, description="The paper whose design this follows.")
     out: str | None = Field(None, description="The run's folder; by default runs/ and the study's name.")
     data: Annotated[list[Annotated[Data, _short("from")]], BeforeValidator(_list), Field(min_length=1)]
-    answers: Annotated[list[Answers], BeforeValidator(_list)] = []
-    rubrics: Annotated[list[Annotated[Judged, _short("rubric")]], BeforeValidator(_list)] = []
-    judges: Annotated[list[Annotated[Judge, _short("model")]], BeforeValidator(_list)] = []
+    answers: Annotated[list[Answers], BeforeValidator(_list)] = Field([])
+    rubrics: Annotated[list[Annotated[Judged, _short("rubric")]], BeforeValidator(_list)] = Field([])
+    judges: Annotated[list[Annotated[Judge, _short("model")]], BeforeValidator(_list)] = Field([])
     samples: Positive = 1
-    metrics: Annotated[list[Annotated[Measured, _short("metric")]], BeforeValidator(_list)] = []
+    metrics: Annotated[list[Annotated[Measured, _short("metric")]], BeforeValidator(_list)] = Field([])
     running: Running = Running()
     analyses: list[Annotated[dict[str, dict[str, Option]], BeforeValidator(_analysis)]] = Field(
         [], description="Commands that read a run, with their long options: `- triage: {recall: 0.9, by: category}`."
@@ -159,20 +158,18 @@ class Study(_Strict):
 class StudyFile:
     """A validated study with its path and the line of every key."""
 
-    def __init__(self, study: Study, path: Path, shown: str, lines: dict[tuple[str, ...], int]) -> None:
-        self.study, self.path, self.shown, self.lines = study, path, shown, lines
+    def __init__(self, study: Study, path: Path, shown: str, document: Document) -> None:
+        self.study, self.path, self.shown, self.document = study, path, shown, document
 
     def line(self, *place: str | int) -> int | None:
         """The line of a place such as ``("rubrics", 0)``; of what holds it where it has none."""
-        known = tuple(map(str, place))
-        while known and known not in self.lines:
-            known = known[:-1]
-        return self.lines.get(known)
+        found = self.document.place(place)
+        return None if found is None else found.line
 
     def error(self, message: str, *place: str | int, mend: str | None = None) -> InputError:
         """An error at a place in the file."""
-        field = ".".join(map(str, place)) or None
-        return InputError(message, file=self.shown, line=self.line(*place), field=field, mend=mend)
+        found: InputError = self.document.error(place, message, mend, key=True)
+        return found
 
     def beside(self, name: str) -> str:
         """A file's path: from where the command runs, else beside the study; any other name as it is."""
@@ -182,61 +179,12 @@ class StudyFile:
 
 
 def load_study(path: str | Path) -> StudyFile:
-    """Read a study file. Raises InputError with file, line and field for the first thing that is wrong with its form."""
+    """Read a study file. Raises InputError with file, line and field for all that is wrong with its form."""
     place = Path(path)
-    shown = str(path)
-    value, lines = read_yaml(place, shown, "study")
+    document = parse_yaml(read_utf8(place, "study", name=str(path)), str(path), "study", from_one=False)
     for key in ("data", "answers", "rubrics", "judges", "metrics"):
-        if isinstance(value.get(key), str | dict):  # one stands for a list of one
-            lines |= {(key, "0", *rest): line for (head, *rest), line in _inner(lines) if head == key}
-    try:
-        study = Study.model_validate(value)
-    except ValidationError as error:
-        raise _translated(error, shown, lines) from None
-    return StudyFile(study, place, shown, lines)
-
-
-def _inner(lines: dict[tuple[str, ...], int]) -> list[tuple[tuple[str, ...], int]]:
-    return [(place, line) for place, line in lines.items() if place]
-
-
-def _translated(error: ValidationError, file: str, lines: dict[tuple[str, ...], int]) -> InputError:
-    first = max(error.errors(include_url=False), key=lambda item: item["type"] == "extra_forbidden")
-    place = tuple(str(part) for part in first["loc"])
-    known = place
-    while known and known not in lines:
-        known = known[:-1]
-    message, mend = str(first["msg"]), None
-    if first["type"] == "extra_forbidden":
-        names = _keys_beside(place)
-        near = get_close_matches(place[-1], names, 1)
-        message, mend = "unknown key", f"did you mean {near[0]!r}?" if near else f"the keys here are {', '.join(names)}"
-    elif first["type"] == "missing":
-        message, mend = "is missing", "add it"
-    elif first["type"] == "value_error":
-        message, _, mend = message.removeprefix("Value error, ").partition(": ")
-    elif isinstance(first.get("input"), str):
-        message = f"{first['input']!r}: {message[0].lower()}{message[1:]}"
-    field = ".".join(part for part in known if part) or ".".join(place)
-    if first["type"] == "missing":
-        field = ".".join(place)
-    return InputError(message, file=file, line=lines.get(known, 1), field=field or None, mend=mend or None)
-
-
-def _keys_beside(place: tuple[str, ...]) -> list[str]:
-    """Keys that the map around an unknown key may have."""
-    model: Any = Study
-    for part in place[:-1]:
-        fields: dict[str, Any] = model.model_fields
-        if part in fields:
-            model = _model_in(fields[part].annotation) or model
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _model_in(kind: Any) -> Any:
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return kind
-    return next((found for inner in get_args(kind) if (found := _model_in(inner)) is not None), None)
+        document.listed(key)
+    return StudyFile(document.read(Study), place, str(path), document)
 
 
 def study_schema(analyses: dict[str, dict[str, Any]]) -> dict[str, Any]:

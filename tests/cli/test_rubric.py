@@ -183,3 +183,20 @@ def test_a_provider_that_says_no_ends_in_its_error(capsys: pytest.CaptureFixture
     provider.script = Say("bad key", status=401)
     code, body = run_json(capsys, "test", "general-likert", "--model", "openai/fake", "--api-base", provider.base)
     assert (code, body["error"]["kind"]) == (5, "provider")
+
+
+def test_a_fixed_checklist_and_a_gate_run_with_a_model(
+    capsys: pytest.CaptureFixture[str], provider: Provider, tmp_path: Path
+) -> None:
+    from tests.rubric.test_gates import AXES, FIXED
+
+    (tmp_path / "fixed.yaml").write_text(FIXED, "utf-8")
+    (tmp_path / "axes.yaml").write_text(AXES, "utf-8")
+    provider.script = lambda body, _: json.dumps({"why": "w", "met": True})
+    words = ("--model", "openai/fake", "--api-base", provider.base)
+    code, body = run_json(capsys, "test", str(tmp_path / "fixed.yaml"), *words)
+    assert (code, body["passed"], provider.count) == (0, 1, 3)  # one call a criterion of the rubric's own
+    provider.script = lambda body, _: json.dumps({"why": "w", "safety": "3", "share": 10, "polite": True, "harm": "2"})
+    code, body = run_json(capsys, "test", str(tmp_path / "axes.yaml"), *words)
+    # All axes are the best, and yet the gate of grave harm makes it 0.
+    assert (code, body["checks"][0]["expect"]) == (0, [{"name": "raw", "wanted": "<= 0.5", "got": 0.0, "holds": True}])

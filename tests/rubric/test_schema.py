@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from ruamel.yaml import YAML
 
 from judgekit.errors import RubricError
 from judgekit.registry import library_files
-from judgekit.rubric.schema import editor_schema, editor_schema_text
+from judgekit.rubric.form import editor_schema
 
 from .helpers import SMALL, rubric
 
@@ -34,7 +35,7 @@ def complaints(text: str) -> list[str]:
 
 def test_the_committed_schema_is_the_generated_one() -> None:
     # To renew it: judgekit rubric schema --out docs/schema/rubric.schema.json
-    assert COMMITTED.read_text("utf-8") == editor_schema_text()
+    assert COMMITTED.read_text("utf-8") == json.dumps(editor_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def test_the_schema_is_a_schema() -> None:
