@@ -5,6 +5,8 @@
 PYTHON ?= python3
 TORCH ?= torch==2.13.0
 ARGS ?=
+# Tests run side by side, one process a core: make test JOBS=1 runs them one by one.
+JOBS ?= auto
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -39,14 +41,14 @@ demo: setup  ## the main job on bundled records, with the local judge: no key
 	@$(VENV)/bin/judgekit demo
 
 test: setup  ## every test that needs neither PyTorch nor a GPU
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 # Tests outside tests/metrics that `make test` must skip for want of PyTorch or the metrics' packages.
 TORCH_TESTS := tests/stability/test_options.py tests/stability/test_checks.py tests/judging/test_evidence.py \
                tests/analysis/test_tuned.py tests/test_cases.py
 
 test-metrics: metrics  ## the tests of the local metrics and of local models, with their models
-	@$(PY) -m pytest tests/metrics tests/test_packaging.py $(TORCH_TESTS) $(ARGS)
+	@$(PY) -m pytest -n $(JOBS) --dist loadfile tests/metrics tests/test_packaging.py $(TORCH_TESTS) $(ARGS)
 
 test-scispacy: scispacy  ## the tests that need spaCy, in .venv-scispacy
 	@.venv-scispacy/bin/python -m pytest tests/metrics/test_ner.py $(ARGS)

@@ -82,7 +82,7 @@ class Label:
 
 @dataclass(frozen=True, config=_CONFIG)
 class Record:
-    """One question with what was answered and what is known about it (DESIGN, section 4)."""
+    """One question with what was answered and what is known about it (docs/data.md)."""
 
     id: StrictStr
     question: StrictStr | tuple[Turn, ...] | None = None

@@ -1,4 +1,4 @@
-"""Imports go one way, and heavy packages have one door each (DESIGN, section 2)."""
+"""Imports go one way, and heavy packages have one door each (docs/architecture.md)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cell", "complete_by_rule", "counted", "default_complete_when", "meets_rule"]
 
-# The fixed thresholds of the completeness rubrics (paper 002, section 3.3), for tables that do not carry the rubric file.
+# The fixed thresholds of the completeness rubrics (Same Verdict, section 3.3), for tables that do not carry the rubric file.
 FIXED = {"general-likert": ">= 2", "analytical-rubric": ">= 4", "dynamic-checklist": ">= 0.75"}
 
 

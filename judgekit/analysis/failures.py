@@ -26,7 +26,7 @@ THRESHOLDS = {
     "structured_overlap": 0.10,
     "vb_score": 0.20,
 }
-"""A value under its threshold fails; the threshold itself passes (paper 000, section 3.2.5)."""
+"""A value under its threshold fails; the threshold itself passes (VB-Score, section 3.2.5)."""
 
 HIGH_SIMILARITY = 0.50
 """From here on an answer counts as fluent. The paper names no cut for its "high similarity"; half of the scale is ours."""

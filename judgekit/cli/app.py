@@ -109,7 +109,7 @@ def cli() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code (DESIGN, section 8)."""
+    """Run the command line and return its exit code (`judgekit --help`, docs/runs.md)."""
     args = list(sys.argv[1:] if argv is None else argv)
     for name in ("stdout", "stderr"):
         if (

@@ -41,7 +41,7 @@ class BidirectionalEntailment(Metric):
 
     name: ClassVar[str] = "bidirectional_entailment"
     summary: ClassVar[str] = "Do response and reference entail each other, by at least K of M models?"
-    source: ClassVar[str] = "paper 001, 3.2"
+    source: ClassVar[str] = "Semantic stability, 3.2"
 
     def __post_init__(self) -> None:
         super().__post_init__()

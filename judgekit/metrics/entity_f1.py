@@ -92,7 +92,7 @@ class EntityF1(Metric):
 
     name: ClassVar[str] = "entity_f1"
     summary: ClassVar[str] = "Medical entities of the reference that the response has, and the other way round (F1)."
-    source: ClassVar[str] = "paper 000, 3.2.2"
+    source: ClassVar[str] = "VB-Score, 3.2.2"
     needs: ClassVar[tuple[str, ...]] = PACKAGES
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "match": MATCHES,

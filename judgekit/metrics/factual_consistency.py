@@ -71,7 +71,7 @@ class FactualConsistency(Metric):
 
     name: ClassVar[str] = "factual_consistency"
     summary: ClassVar[str] = "One minus the largest contradiction of the response by the reference (NLI)."
-    source: ClassVar[str] = "paper 000, 3.2.1"
+    source: ClassVar[str] = "VB-Score, 3.2.1"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "level": ("sentence", "document"),
         "direction": ("reference", "both"),

@@ -67,7 +67,7 @@ class MedSynF1(Metric):
 
     name: ClassVar[str] = "med_syn_f1"
     summary: ClassVar[str] = "Entities as sets of synonyms and lemmas, matched one-to-one (F1)."
-    source: ClassVar[str] = "paper 003, 2.3 and supplement 5"
+    source: ClassVar[str] = "HIVMedQA, 2.3 and supplement 5"
     needs: ClassVar[tuple[str, ...]] = (*PACKAGES, "simplemma")
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "lemmas": ("simplemma", "stanza", "none"),

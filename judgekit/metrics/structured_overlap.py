@@ -174,7 +174,7 @@ class StructuredOverlap(Metric):
 
     name: ClassVar[str] = "structured_overlap"
     summary: ClassVar[str] = "List items of both sides, compared by Jaccard."
-    source: ClassVar[str] = "paper 000, 3.2.1"
+    source: ClassVar[str] = "VB-Score, 3.2.1"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {"empty": ("zero", "none", "one")}
 
     def measure(self, records: Sequence[Record]) -> list[Measurement]:

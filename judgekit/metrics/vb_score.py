@@ -151,7 +151,7 @@ class VBScore(Metric):
     summary: ClassVar[str] = (
         "Entities, similarity, consistency and structure in one weighted score, with failure flags."
     )
-    source: ClassVar[str] = "paper 000, 3.2.3 to 3.2.5"
+    source: ClassVar[str] = "VB-Score, 3.2.3 to 3.2.5"
     needs: ClassVar[tuple[str, ...]] = (*EntityF1.needs, *SemanticSimilarity.needs)
     choices: ClassVar[dict[str, tuple[str, ...]]] = {"missing": ("none", "renormalise")}
 

@@ -117,7 +117,7 @@ class CallRow:
 class Judgement:
     """The scored verdict of one record under one rubric by one judge, one sample.
 
-    `raw` is on the rubric's own scale, `score` in [0, 1] for scales (see DESIGN, section 3), both None when the status is
+    `raw` is on the rubric's own scale, `score` in [0, 1] for scales (docs/rubrics.md), both None when the status is
     unscored or the rubric has no score. `complete` is the rubric's fixed-threshold verdict, None without `complete_when`.
     `criteria` holds what was asked: ``[{"id", "text", "points", "kind"}]``. `flags` are notes such as ``over_long:explanation``.
     """

@@ -61,7 +61,7 @@ class Spent:
 
     @property
     def exit_code(self) -> int:
-        """0, or that of what ended the work early (DESIGN, section 8)."""
+        """0, or that of what ended the work early (`judgekit --help`, docs/runs.md)."""
         if self.stopped is not None:
             return {"budget": 4, "interrupted": 130}[self.stopped]
         return 0 if self.error is None else int(self.error.exit_code)
@@ -181,7 +181,7 @@ class Study:
         return [row for row in self.variants if self.fate(row)[0] == "final"]
 
     def missing_stages(self) -> list[str]:
-        """Sentences about the stages of paper 001 that this set has not been through."""
+        """Sentences about the stages of Semantic stability that this set has not been through."""
         notes = []
         if self.verify is None:
             notes.append("variants are not verified: no entailment model has read them")

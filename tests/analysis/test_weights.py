@@ -17,7 +17,7 @@ def frame(groups: dict[str, list[float | None]], questions: int = 3) -> pd.DataF
 
 
 def test_the_paper_profiles_keep_their_order() -> None:
-    # Means of paper 000, Table 4 (entity, similarity, consistency, structure). By hand under vb-score:
+    # Means of VB-Score, Table 4 (entity, similarity, consistency, structure). By hand under vb-score:
     # Gemini .3(.050)+.3(.494)+.25(.696)+.15(.020) = .3402; GPT-4 .3(.071)+.3(.535)+.25(.338)+.15(.036) = .2717.
     found = weight_schemes(
         frame({"GPT-4": [0.071, 0.535, 0.338, 0.036], "Gemini": [0.050, 0.494, 0.696, 0.020]}), group="model", unit="q"

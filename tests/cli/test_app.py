@@ -1,4 +1,4 @@
-"""Exit codes, the error object, and a --help that loads nothing heavy (DESIGN, section 8)."""
+"""Exit codes, the error object, and a --help that loads nothing heavy."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_labels_follow_from_what_was_removed_and_are_called_by_construction(plan
         assert label.rater == "construction"
         assert (label.rationale or "").startswith("By construction")
         assert label.score == SCORES[label.severity]
-        assert label.complete is (label.score >= 0.75)  # mild counts as complete, as in paper 002
+        assert label.complete is (label.score >= 0.75)  # mild counts as complete, as in Same Verdict
         missing = [name for name, met in (label.criteria or {}).items() if not met]
         assert set(label.criteria or {}) == {item.id for item in record.criteria}
         kinds = {item.id: item.kind for item in record.criteria}

@@ -97,7 +97,7 @@ class Outcome:
         return 3 if self.unscored else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON contract (DESIGN, section 8); `error` is there only when the provider ended the work, and bounds of a cost only
+        """The JSON contract (`judgekit --help`, docs/runs.md); `error` is there only when the provider ended the work, and bounds of a cost only
         where it is None and they are known.
         """
         names = [

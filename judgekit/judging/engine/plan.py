@@ -48,7 +48,7 @@ ASSUMED_CRITERIA = 8
 
 @dataclass(slots=True)
 class Plan:
-    """What a command would do (DESIGN, section 8). Tokens out are the most there can be without re-asks."""
+    """What a command would do (`judgekit --help`, docs/runs.md). Tokens out are the most there can be without re-asks."""
 
     calls: int = 0
     reused: int = 0
