@@ -18,9 +18,9 @@ from judgekit.data import load_records
 from judgekit.data.expressions import find
 from judgekit.data.source import read_rows
 from judgekit.errors import DataError, InputError, RubricError
+from judgekit.forms import read_yaml
 from judgekit.limits import MAX_COLUMNS, MAX_DEPTH, gunzip, json_value, open_text, read_file, too_deep
 from judgekit.rubric import load_rubric
-from judgekit.yamltext import read_yaml
 
 
 @pytest.mark.parametrize("name", ["f.jsonl", "f.json", "f.csv", "f.tsv", "f.jsonl.gz"])
