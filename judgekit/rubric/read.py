@@ -39,7 +39,7 @@ from judgekit.rubric.spec import (
 __all__ = ["read_spec"]
 
 T = TypeVar("T")
-_GATE = re.compile(r"\s*(.*?\S)\s*(>=|<=|==|!=|>|<|=)\s*(.*\S)\s*", re.DOTALL)
+_GATE = re.compile(r"(.+?)(>=|<=|==|!=|>|<|=)(.+)", re.DOTALL)
 Path_ = tuple[str | int, ...]
 _MAP = "this must be a map of keys and values"
 
@@ -241,11 +241,11 @@ class _Reader:
             self.fail(path, "a gate needs a score of one verdict", "write `score: {field: ...}`, without `criteria`")
             raise AssertionError
         found = _GATE.fullmatch(form.when)
-        if found is None:
+        if found is None or not (name := found[1].strip()) or not (operand := found[3].strip()):
             self.fail((*path, "when"), f"{form.when!r} is not a comparison", 'write for example "harm >= 3", in quotes')
             raise AssertionError
-        field = self.named((*path, "when"), found[1])
-        condition = self.scalar((*path, "when"), read_condition, found[2] + " " + found[3])
+        field = self.named((*path, "when"), name)
+        condition = self.scalar((*path, "when"), read_condition, f"{found[2]} {operand}")
         raw = self.scalar((*path, "raw"), Number(*self.ends(score)).bounded, form.raw)
         return Gate(field.name, condition, raw, form.reason)
 
