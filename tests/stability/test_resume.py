@@ -133,6 +133,7 @@ def test_the_report_shows_a_real_study(provider: Provider, made: Path) -> None:
     panel = next(one.panel for one in sections(make_context(made)) if one.name == "stability")
     assert isinstance(panel, Panel), panel
     grids = {block.name: block for block in panel.blocks if isinstance(block, Grid)}
+    grids |= {block.name: block.data for block in panel.blocks if isinstance(block, Figure)}
     figures = {block.name: block for block in panel.blocks if isinstance(block, Figure)}
     funnel = load_study(made).funnel()
     assert [row[:4] for row in grids["stability-funnel"].rows] == [
@@ -147,5 +148,5 @@ def test_the_report_shows_a_real_study(provider: Provider, made: Path) -> None:
     assert figures["stability-wci-rarefied"].data.rows[0][1] == 3
     assert {"stability-kinds", "stability-comparisons"} <= set(grids)
     page = write_report(made, made / "report.html").read_text("utf-8")
-    assert "Reworded questions, from wanted to verified" in page
+    assert "From wanted to verified variants" in page
     assert "NaN" not in page.split("<script")[0]
