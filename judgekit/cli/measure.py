@@ -60,7 +60,7 @@ def measure(
     reason; means are over what has a value, and say over how many.
     """
     from judgekit.data import load_records
-    from judgekit.errors import UsageError
+    from judgekit.errors import MissingDependency, UsageError
     from judgekit.measuring.measure import run_metrics
     from judgekit.metrics.base import parse_metric
     from judgekit.metrics.med_syn_f1 import MedSynF1
@@ -90,6 +90,15 @@ def measure(
     questions = {record.id: record.cluster_id for record in records}
     if by and all(group is None for group in groups.values()):
         raise UsageError(f"no record has {by!r}", field="by", mend="a key of the records' meta or inputs, or cluster")
+    able, lacking = [], []
+    for metric in metrics:  # a metric that lacks a package or a model does not keep the others from being measured
+        try:
+            able.append((metric, metric.signature)[0])
+        except MissingDependency as error:
+            lacking.append((metric.notation, error))
+    if not able:
+        raise lacking[0][1]
+    metrics = able
     try:
         tallies = run_metrics(records, metrics, folder, keep=whole, workers=workers, ray=ray)
     except KeyboardInterrupt:
@@ -104,11 +113,21 @@ def measure(
         )
         click.echo(f"note: {notes[0]}", err=True)
     if as_json:
-        answer = {"run": str(folder), "dataset": records.name, "records": len(records), "metrics": rows, "notes": notes}
+        left = [{"metric": name, **why.to_dict()} for name, why in lacking]
+        answer: dict[str, Any] = {
+            "run": str(folder),
+            "dataset": records.name,
+            "records": len(records),
+            "metrics": rows,
+            "notes": notes,
+        }
+        answer |= {"left_out": left} if left else {}
         click.echo(json.dumps(answer, ensure_ascii=False, allow_nan=False))
     else:
         _show(rows, len(records), folder, by)
-    return 0
+    for name, why in lacking:
+        click.echo(f"judgekit: not measured: {name}: {why}", err=True)
+    return 1 if lacking else 0
 
 
 def _field(record: Any, name: str) -> str | None:

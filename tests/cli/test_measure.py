@@ -145,3 +145,28 @@ def test_the_python_function_opens_the_run(data: Path, tmp_path: Path) -> None:
 
     frame = measure(data, "token_f1", out=tmp_path / "run").measurements
     assert list(frame["record_id"]) == ["001", "002", "003", "004"]
+
+
+def test_a_metric_that_lacks_its_model_does_not_keep_the_others_from_being_measured(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    args = (
+        "measure",
+        str(data),
+        "--metric",
+        "factual_consistency",
+        "--metric",
+        "token_f1",
+        "--out",
+        str(tmp_path / "run"),
+    )
+    code, value = as_json(capsys, *args)
+    assert code == 1
+    assert [row["metric"].split("(")[0] for row in value["metrics"]] == ["token_f1"]
+    assert value["metrics"][0]["measured"] == 3
+    (left,) = value["left_out"]
+    assert left["metric"].startswith("factual_consistency")
+    assert left["kind"] == "missing"
+    alone = main(["measure", str(data), "--metric", "factual_consistency", "--out", str(tmp_path / "other")])
+    assert alone == 1
+    assert "NLI checkpoint" in capsys.readouterr().err
