@@ -282,8 +282,10 @@ def prepared(
     from judgekit.analysis.source import fold_levels
 
     need(frame, [*values, group, unit, *([sample] if sample else []), *by], file)
+    from judgekit.data.table import is_missing
+
     for name in (group, unit, *by):
-        empty = int(frame[name].isna().sum())
+        empty = sum(is_missing(value) for value in frame[name]) if name == unit else int(frame[name].isna().sum())
         if empty:
             raise InputError(
                 f"{empty} of {len(frame)} rows have no {name}",

@@ -747,7 +747,7 @@ class TableSource(Source):
         for row in places:
             dataset = self._text(row, self._named("dataset")) or self.table.name
             key = (dataset, ids[row])
-            first.setdefault(key, row)
+            self._same(row, first.setdefault(key, row), ids[row], clusters)
             for label in self._labels(row, raters, label_is):
                 known = labels[key].get(label.rater)
                 if known is not None and known[0] != label:
@@ -787,6 +787,19 @@ class TableSource(Source):
             for (d, rubric, judge), found in said.items()
         ]
         return answers, judged
+
+    def _same(self, row: int, first: int, name: str, clusters: Sequence[str | None]) -> None:
+        """Raise where two rows of one answer (of two judges or raters) do not say the same of the answer itself."""
+        probability = self.option("sampling_probability")
+        for column, here, there in (
+            (self.option("cluster"), clusters[row], clusters[first]),
+            (probability, self._text(row, probability), self._text(first, probability)),
+        ):
+            if here != there:
+                raise self.table.fail(
+                    row, str(column), f"the answer {name!r} has another {column} on {self._line(first)}",
+                    "give every row of an answer the same, or every answer its own id",
+                )  # fmt: skip
 
     def _rule(self, rubric: str | None) -> str | None:
         return default_complete_when(rubric)
@@ -854,14 +867,15 @@ class TableSource(Source):
     def _labels(self, row: int, raters: Sequence[str], label_is: str) -> list[Label]:
         if raters:
             return [Label(construct="ratings", rater=name, value=self.table.rows[row].get(name)) for name in raters]
-        from judgekit.data.table import truth
+        from judgekit.data.table import is_missing, truth
 
         column = self.option("label")
         if column is None:
             return []  # this analysis asks for no label
         value = self.table.rows[row].get(column)
         rater = self._text(row, self.option("rater")) if self.option("rater") else None
-        rater = rater or ("" if self.option("rater") else None)
+        if self.option("rater") and is_missing(rater):
+            raise self.table.fail(row, self.option("rater"), "no rater", "say who rated it, or leave the row out")
         text = (text_of(value) or "").lower()
         severity = self._text(row, self.option("severity"))
         if text == "":
@@ -891,6 +905,14 @@ class TableSource(Source):
             return Said(float(value))
         if is_missing(value) or text.lower() in STATUSES or text in self.option("missing", ()):
             return Said(None, why=text.lower() or "empty", unscored=1)
+        whole = text.lstrip("+-").isdecimal() and int(float(text)) != int(text) if len(text) < 300 else False
+        if whole:
+            raise self.table.fail(
+                row,
+                column,
+                f"{text} has more digits than can be told apart",
+                "subtract or divide all scores by the same number",
+            )
         if NUMBER.fullmatch(text) and abs(float(text)) < float("inf"):
             return Said(float(text), complete=None)
         raise self.table.fail(
@@ -966,7 +988,7 @@ class TableSource(Source):
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _clusters(self) -> list[str | None]:
-        from judgekit.data.table import QUESTION_COLUMNS
+        from judgekit.data.table import QUESTION_COLUMNS, is_missing
 
         named = self.option("cluster")
         places = range(len(self.table.rows))
@@ -975,7 +997,7 @@ class TableSource(Source):
         if named is not None:
             values = [self._text(row, named) for row in places]
             for row, value in enumerate(values):
-                if not value:
+                if is_missing(value):
                     raise self.table.fail(row, named, "no cluster", "say which question this answer belongs to")
             return list(values)
         raters = self.option("raters", ())
@@ -999,7 +1021,7 @@ class TableSource(Source):
             ):
                 continue
             parts = Counter((self._text(row, name), *(self._text(row, one) for one in split)) for row in places)
-            repeats = sum(n - 1 for (text, *_), n in parts.items() if text and n > 1)
+            repeats = sum(n - 1 for (text, *_), n in parts.items() if not is_missing(text) and n > 1)
             if repeats:
                 raise StatisticsError(
                     f"{repeats} rows repeat a {name}, so that rows are not independent", file=self.file, field="cluster",

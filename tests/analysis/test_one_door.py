@@ -544,6 +544,38 @@ def test_one_list_of_missing_values(word: str) -> None:
     assert agree(table, raters="ann,bob", cluster="none", replicates=0)["pairs"].rows[0]["n"] == 8
 
 
+LONG = [
+    {"id": str(i), "judge": judge, "q": f"q{i}", "p": 0.5, "who": "ann", "score": i % 3, "incomplete": i % 2}
+    for judge in "AB"
+    for i in range(8)
+]
+
+
+@pytest.mark.parametrize("column", ["q", "p"])
+def test_two_rows_of_one_answer_say_the_same_of_it(column: str) -> None:
+    # Were the first row taken for both judges, the order of the rows would decide the AUC and its interval.
+    rows = [dict(row) for row in LONG]
+    rows[9][column] = "other" if column == "q" else 1
+    for table in (rows, rows[::-1]):
+        with pytest.raises(DataError, match=f"the answer '1' has another {column}"):
+            triage(pd.DataFrame(table, dtype=object), cluster="q", sampling_probability="p")
+
+
+@pytest.mark.parametrize("word", [None, "", "NA", "none", " n/a "])
+@pytest.mark.parametrize(("column", "message"), [("q", "no cluster"), ("who", "no rater")])
+def test_a_missing_question_or_rater_is_no_name(word: str | None, column: str, message: str) -> None:
+    rows = [dict(row) for row in LONG]
+    rows[3][column] = word
+    with pytest.raises(DataError, match=message):
+        triage(pd.DataFrame(rows, dtype=object), cluster="q", rater="who")
+
+
+def test_scores_that_a_float_cannot_tell_apart_are_refused() -> None:
+    score = [2**53 + 1 + i for i in (1, 5, 2, 4, 3, 3)]
+    with pytest.raises(DataError, match="more digits than can be told apart"):
+        triage(pd.DataFrame({"id": range(6), "incomplete": [1, 0] * 3, "score": score}, dtype=object))
+
+
 def test_the_label_is_no_score() -> None:
     with pytest.raises(Exception, match="is the label"):
         triage(pd.DataFrame({"incomplete": [1, 0]}), score="incomplete")
