@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import StatisticsError
@@ -87,6 +89,22 @@ def default_complete_when(rubric: str | None) -> str | None:
     return None
 
 
+SIGNS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
+
+
+@lru_cache(maxsize=256)
+def _rule(rule: str) -> tuple[Callable[[Any, Any], Any], float]:
+    text = rule.strip()
+    sign = next((one for one in SIGNS if text.startswith(one)), None)
+    try:
+        assert sign is not None
+        return SIGNS[sign], float(text[len(sign) :])
+    except (AssertionError, ValueError):
+        raise StatisticsError(
+            f"{rule!r} is no comparison with a score", field="complete_when", mend='write ">= 4"'
+        ) from None
+
+
 def complete_by_rule(score: npt.NDArray[np.float64], rule: str | None) -> npt.NDArray[np.int8] | None:
     """1 incomplete, 0 complete, -1 unscored, by a comparison with the raw score such as ``>= 4``; None without a rule.
 
@@ -94,32 +112,20 @@ def complete_by_rule(score: npt.NDArray[np.float64], rule: str | None) -> npt.ND
     ------
     StatisticsError : the rule is no comparison with a number.
     """
-
     import numpy as np
 
     if rule is None:
         return None
-    for sign, compare in (
-        (">=", np.greater_equal), ("<=", np.less_equal), ("==", np.equal), (">", np.greater), ("<", np.less),
-    ):  # fmt: skip
-        if rule.strip().startswith(sign):
-            try:
-                limit = float(rule.strip()[len(sign) :])
-            except ValueError:
-                break
-            with np.errstate(invalid="ignore"):
-                complete = compare(score, limit)
-            return np.where(np.isnan(score), -1, np.where(complete, 0, 1)).astype(np.int8)
-    raise StatisticsError(f"{rule!r} is no comparison with a score", field="complete_when", mend='write ">= 4"')
+    compare, limit = _rule(rule)
+    with np.errstate(invalid="ignore"):
+        complete = compare(score, limit)
+    return np.where(np.isnan(score), -1, np.where(complete, 0, 1)).astype(np.int8)
 
 
 def meets_rule(raw: float, rule: str) -> bool:
     """Whether one raw score is complete by a rule such as ``>= 4``."""
-
-    import numpy as np
-
-    found = complete_by_rule(np.array([raw], dtype=np.float64), rule)
-    return found is not None and not found[0]
+    compare, limit = _rule(rule)
+    return bool(compare(raw, limit))
 
 
 def counted(values: Sequence[str]) -> dict[str, int]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Judged", "Said", "Source", "choose", "fold_levels", "open_source", "rows_of"]
 
 EACH = "each"
+SELECTED = ("dataset", "rubric", "judge")
 
 
 def rows_of(frame: pandas.DataFrame) -> Iterable[Any]:
@@ -382,17 +383,40 @@ class RunSource(Source):
     def __init__(self, run: Any, options: Any) -> None:
         super().__init__(options)
         self.run = run
+        self.read: dict[Any, Any] = {}  # what was read already, by what decides it; shared by `again`
         self.file = str(run.path)
         panel = self.option("panel")
         self.name = f"run:{Path(run.path).name}" + (f",panel:{panel}" if panel else "")
 
     def again(self, options: Any) -> Source:
-        return RunSource(self.run, options)
+        other = RunSource(self.run, options)
+        other.read = self.read
+        return other
+
+    def _kept(self, what: str, names: Sequence[str], make: Callable[[], Any]) -> Any:
+        """What `make` gives, and what it leaves out, made once for the options that decide it."""
+        key = (what, *(repr(self.option(name)) for name in names))
+        if key not in self.read:
+            before, self.left_out = self.left_out, []
+            self.read[key] = (make(), self.left_out)
+            self.left_out = before
+        found, left = self.read[key]
+        self.left_out += left
+        return found
 
     @cached_property
     def latest(self) -> pandas.DataFrame:
         """The judgements that count: the version of each rubric in use, of what was asked for, no texts of writers, no judge that never
         gave a verdict. What that leaves out is in `left_out`."""
+        found: pandas.DataFrame = self._kept("latest", SELECTED, self._latest)
+        return found
+
+    @cached_property
+    def answers(self) -> dict[tuple[str, str], Answer]:
+        found: dict[tuple[str, str], Answer] = self._kept("answers", ("complete_value",), self._answers)
+        return found
+
+    def _latest(self) -> pandas.DataFrame:
         frame = self.run.latest()
         for item in frame.attrs.get("left_out", []):
             self.left_out.append(
@@ -422,8 +446,7 @@ class RunSource(Source):
         kept: pandas.DataFrame = frame.reset_index(drop=True)
         return kept
 
-    @cached_property
-    def answers(self) -> dict[tuple[str, str], Answer]:
+    def _answers(self) -> dict[tuple[str, str], Answer]:
         labels: dict[tuple[str, str], list[Label]] = defaultdict(list)
         words = self.option("complete_value", ())
         for row in rows_of(self.run.labels):
@@ -446,7 +469,8 @@ class RunSource(Source):
 
     @cached_property
     def judged(self) -> list[Judged]:
-        return [*self._judges(), *self._measured()]
+        judges = self._kept("judges", (*SELECTED, "construct", "panel"), self._judges)
+        return [*judges, *self._measured()]
 
     def _judges(self) -> list[Judged]:
         rules = {(row.name, row.ask, row.score_fp): row for row in rows_of(self.run.rubrics)}
@@ -545,7 +569,7 @@ def join_samples(rows: Sequence[Any], when: str | None) -> Said:
         off += any(str(flag).startswith("off_scale") for flag in row.flags or ())
         tuned += TUNED in (row.flags or ())
         rules.append(row.status == "rule")
-    shares = {key: float(exact_mean(values)) for key, values in met.items()}
+    shares = {key: _mean(values) for key, values in met.items()}
     majority = None if 2 * sum(verdicts) == len(verdicts) else 2 * sum(verdicts) > len(verdicts)
     tied = bool(verdicts) and majority is None
     if not raws:
@@ -561,9 +585,9 @@ def join_samples(rows: Sequence[Any], when: str | None) -> Said:
             met=shares,
             tied=tied,
         )
-    raw = float(exact_mean(raws))
+    raw = _mean(raws)
     complete = majority if when is None else meets_rule(raw, when)
-    score = float(exact_mean(scores)) if len(scores) == len(raws) else None
+    score = _mean(scores) if len(scores) == len(raws) else None
     return Said(
         raw,
         score,
@@ -578,6 +602,10 @@ def join_samples(rows: Sequence[Any], when: str | None) -> Said:
         shares,
         tied=tied and when is None,
     )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return values[0] if len(values) == 1 else float(exact_mean(values))
 
 
 # ---- records ---------------------------------------------------------------------------------------------------------
