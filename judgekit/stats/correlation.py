@@ -67,13 +67,13 @@ def correlation(
     if replicates <= 0 or groups.size < 3:
         return found(value, p=p)
     rng = np.random.default_rng(seed)
-    members = [np.flatnonzero(codes == group) for group in groups]
-    single = groups.size == n
-    order = np.concatenate(members)
+    order = np.argsort(codes, kind="stable")
+    _, starts, sizes = np.unique(codes[order], return_index=True, return_counts=True)
     drawn = []
     for _ in range(replicates):
         picks = rng.integers(0, groups.size, groups.size)
-        rows = order[picks] if single else np.concatenate([members[i] for i in picks])
+        each = sizes[picks]
+        rows = order[np.repeat(starts[picks] - np.cumsum(each) + each, each) + np.arange(each.sum())]
         again = _of(first[rows], second[rows], method)
         if again is not None:
             drawn.append(again)

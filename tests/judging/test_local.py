@@ -146,7 +146,8 @@ def test_the_server_listens_on_this_machine_only_and_is_gone_afterwards() -> Non
 def test_ctrl_c_in_the_middle_of_a_reply_ends_the_process_at_once() -> None:
     program = textwrap.dedent(
         f"""
-        import asyncio, sys
+        import asyncio, signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
         sys.path.insert(0, {str(ROOT)!r})
         from judgekit.judging.provider.client import open_client
         from judgekit.judging.provider.types import JudgeSpec
