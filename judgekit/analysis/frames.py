@@ -59,6 +59,18 @@ def need(frame: pd.DataFrame, columns: Iterable[str], file: str | None) -> None:
             )
 
 
+def yes_or_no(value: Any) -> bool | None:
+    """A yes or a no; None where there is no value; ValueError for anything else.
+
+    ``complete`` and ``incomplete`` are neither here: as the 1 and 0 of a column that may be called either way they would turn its direction.
+    """
+    from judgekit.data.table import truth
+
+    if str(value).strip().casefold() in ("complete", "incomplete"):
+        raise ValueError(f"{value!r} is a word, not a yes or no")
+    return truth(value)
+
+
 def said_number(value: Any) -> float | None:
     """A number that a cell holds as one or as text; None for nothing; ValueError for anything else."""
     from judgekit.data.table import is_missing
@@ -68,9 +80,7 @@ def said_number(value: Any) -> float | None:
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, str) and not NUMBER.fullmatch(value.strip()):
-        from judgekit.data.table import truth
-
-        said = truth(value)
+        said = yes_or_no(value)
         return None if said is None else float(said)
     found = float(value)
     if not math.isfinite(found):
@@ -118,13 +128,13 @@ def filtered(frame: pd.DataFrame, where: Sequence[str], file: str | None) -> pd.
 
 def is_share(frame: pd.DataFrame, column: str) -> bool:
     """Whether a column's field is yes/no: it holds truth values, or words for them; numbers that happen to be 0 and 1 are numbers."""
-    from judgekit.data.table import is_missing, truth
+    from judgekit.data.table import is_missing
 
     said = [value for value in frame[column] if not is_missing(value)]
     try:
         return bool(said) and all(
             isinstance(value, bool)
-            or (isinstance(value, str) and not NUMBER.fullmatch(value.strip()) and truth(value) is not None)
+            or (isinstance(value, str) and not NUMBER.fullmatch(value.strip()) and yes_or_no(value) is not None)
             for value in said
         )
     except ValueError:

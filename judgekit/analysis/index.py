@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
-__all__ = ["analyses", "plugins"]
+from judgekit.errors import InputError
+
+__all__ = ["analyses", "load", "plugins"]
 
 HOMES = ("analysis", "report")
 _CLASS = re.compile(r'class (\w+)\(.*?\):\n    """(.+?)(?:"""|\n)')
@@ -38,3 +42,16 @@ def plugins(group: str) -> dict[str, tuple[str, str]]:
         point.name: (point.value, f"From the package {point.dist.name if point.dist else point.value}.")
         for point in sorted(entry_points(group=group), key=lambda point: point.name)
     }
+
+
+def load(name: str, where: str) -> Any:
+    """What ``module:attribute`` names; InputError that names a plug-in of another package which cannot be loaded."""
+    module, _, attribute = where.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except Exception as error:
+        if module.startswith("judgekit."):
+            raise
+        raise InputError(
+            f"the plug-in {name!r} cannot be loaded: {error}", mend=f"mend or remove the package of {module}"
+        ) from None

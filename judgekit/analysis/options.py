@@ -10,13 +10,12 @@ import inspect
 import warnings
 from collections.abc import Callable
 from difflib import get_close_matches
-from importlib import import_module
 from typing import Any, ClassVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticUndefined
 
-from judgekit.analysis.index import analyses
+from judgekit.analysis.index import analyses, load
 from judgekit.analysis.result import Result
 from judgekit.errors import InputError, JudgekitError, UsageError
 
@@ -179,15 +178,7 @@ def find(name: str) -> type[Analysis]:
         near = get_close_matches(name, known, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"the analyses are {', '.join(sorted(known))}"
         raise UsageError(f"there is no analysis {name!r}", mend=hint)
-    module, _, attribute = known[name][0].partition(":")
-    try:
-        return cast(type[Analysis], getattr(import_module(module), attribute))
-    except Exception as error:
-        if module.startswith("judgekit."):
-            raise
-        raise InputError(
-            f"the plug-in {name!r} cannot be loaded: {error}", mend=f"mend or remove the package of {module}"
-        ) from None
+    return cast(type[Analysis], load(name, known[name][0]))
 
 
 def function(kind: type[Analysis]) -> Callable[..., Any]:

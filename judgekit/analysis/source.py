@@ -1083,7 +1083,7 @@ def fold_levels(values: Iterable[Any], declared: Sequence[Any] | None, what: str
 
     A declared level keeps its spelling; else the spelling that is most frequent, the first of equals.
     """
-    from judgekit.data.table import truth
+    from judgekit.analysis.frames import yes_or_no
 
     texts = Counter(value for value in values if isinstance(value, str))
     groups: dict[str, list[str]] = defaultdict(list)
@@ -1096,7 +1096,7 @@ def fold_levels(values: Iterable[Any], declared: Sequence[Any] | None, what: str
     truths: dict[str, bool | None] = {}
     for key in words:
         try:
-            truths[key] = truth(key)
+            truths[key] = yes_or_no(key)
         except ValueError:
             truths[key] = None
         if truths[key] is None:

@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import click
@@ -77,15 +76,9 @@ class LazyGroup(click.Group):
             from judgekit.cli.analysis import analysis_command
 
             return analysis_command(cmd_name)
-        module, _, attribute = where.partition(":")
-        try:
-            command: click.Command = getattr(import_module(module), attribute)
-        except Exception as error:
-            if module.startswith("judgekit."):
-                raise
-            raise InputError(
-                f"the plug-in {cmd_name!r} cannot be loaded: {error}", mend=f"mend or remove the package of {module}"
-            ) from None
+        from judgekit.analysis.index import load
+
+        command: click.Command = load(cmd_name, where)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

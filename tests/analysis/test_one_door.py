@@ -414,6 +414,18 @@ def test_yes_and_true_are_one_level_and_the_note_counts_them(tmp_path: Path) -> 
     assert any("'Mild'" in note and "case or outer spaces" in note for note in found.notes)
 
 
+def test_incomplete_is_no_number_that_a_columns_name_could_turn() -> None:
+    # Were "complete" 1 and "incomplete" 0, the mean of a column called `incomplete` would be the share of complete answers.
+    table = pd.DataFrame(
+        [{"q": i, "m": "AB"[i % 2], "incomplete": ("complete", "incomplete")[i % 3 > 0]} for i in range(12)]
+    )
+    for call, more in ((compare, {"group": "m"}), (strata, {"by": "m"})):
+        with pytest.raises(DataError, match="is no number"):
+            call(table, value="incomplete", unit="q", **more, **QUICK)
+    mixed = pd.DataFrame([{"a": "yes", "b": "complete"}, {"a": "no", "b": "incomplete"}, {"a": "yes", "b": "complete"}])
+    assert agree(mixed, raters="a,b", cluster="none", replicates=0)["pairs"].rows[0]["percent"] == 0.0
+
+
 def test_groups_that_look_alike_are_one_group() -> None:
     table = pd.DataFrame(
         [{"q": i // 2, "model": ("A", "A ", "b", "B")[i % 4], "v": i % 5} for i in range(40)], dtype=object
